@@ -1,0 +1,42 @@
+# Needs Python 3.11 or later, and make; everything else is installed into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: run test lint bench docs wheel clean
+
+run: $(READY)
+	@$(BIN)/python -m onlinear
+
+test: $(READY)
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/properties
+
+lint: $(READY)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(READY)
+	@$(BIN)/python benchmarks/ratios.py
+
+docs: $(READY)
+	$(BIN)/python docs/build.py
+
+wheel: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --wheel
+
+$(READY): pyproject.toml constraints.txt src/onlinear/__init__.py
+	@$(PYTHON) -c 'import sys; sys.exit("onlinear needs Python 3.11 or later, not " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(PIP) --upgrade pip
+	$(PIP) --group dev
+	$(PIP) hatchling editables
+	$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache

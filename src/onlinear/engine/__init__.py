@@ -1,0 +1,1 @@
+"""How a rule runs: a row's algebra, the compiled passes, and the cache of what was compiled."""

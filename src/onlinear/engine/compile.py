@@ -1,0 +1,338 @@
+"""From plain Python to compiled code: how numba sees rules, states and rows, and what it keeps on disk.
+
+This is the only module that imports numba, and it is imported by the first run. Under
+``NUMBA_DISABLE_JIT=1`` the same passes run uncompiled.
+
+A rule, and the state that its `start` returns, are passed to numba as a `RecordType` of our own
+rather than as the NamedTuple type that numba would infer. That type is named by (qualified name,
+fields, fingerprint), pickles as exactly those, and finds its class in a registry. So a stale rule
+never runs, a rule in ``__main__`` or a notebook cell is found on disk by the next process, and the
+cache can be read where a user's module no longer exists.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, datamodel, errors
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_model,
+    unbox,
+)
+
+from onlinear.engine import draws, rows
+from onlinear.engine.fingerprint import fingerprint, helpers, methods
+from onlinear.errors import RuleError
+
+# --- The types ------------------------------------------------------------------------------------
+
+_classes: dict[str, type] = {}
+"""Record types' classes by name, kept alive for good."""
+
+
+class TextType(types.Opaque):
+    """A string among a rule's hyper-parameters: carried along, but closed to compiled code."""
+
+    def __init__(self) -> None:
+        super().__init__("text (not available in compiled methods)")
+
+
+class RecordType(types.NamedTuple):
+    """A rule or its state, known by name, fields and fingerprint."""
+
+    def __init__(self, name: str, fields: tuple[str, ...], members: tuple[Any, ...], digest: str) -> None:
+        self.record = (name, fields, members, digest)
+        self.fields = fields
+        self.types = members
+        self.count = len(members)
+        listed = ", ".join(f"{field}: {member}" for field, member in zip(fields, members, strict=True))
+        types.Type.__init__(self, f"{name}[{digest}]({listed})")
+
+    @property
+    def key(self) -> str:
+        return str(self.name)
+
+    @property
+    def instance_class(self) -> type:
+        return _classes[self.key]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordType, self.record
+
+
+register_model(TextType)(models.OpaqueModel)
+register_model(RecordType)(datamodel.models.TupleModel)
+
+
+@unbox(TextType)
+def _unbox_text(typ: Any, obj: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
+
+
+def _record_type(value: Any, digest: str) -> RecordType:
+    cls = type(value)
+    record = RecordType(f"{cls.__module__}.{cls.__qualname__}", value._fields, tuple(map(_type_of, value)), digest)
+    _classes[record.key] = cls
+    return record
+
+
+def _type_of(value: Any) -> Any:
+    if isinstance(value, str):
+        return TextType()
+    if isinstance(value, np.ndarray):
+        # Not numba.typeof: a read-only array would be another type, and compiled a second time.
+        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+    return numba.typeof(value)
+
+
+def _state_type(state: Any) -> Any:
+    return _record_type(state, "state") if hasattr(state, "_fields") else _type_of(state)
+
+
+# --- The row's algebra ----------------------------------------------------------------------------
+
+
+@intrinsic
+def _address(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def _lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any:
+    """Build `rows.lane_dot` from vector instructions: one vector of LANES sums, then its halves added.
+
+    numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice;
+    here it is ours, and equal bit for bit to the plain Python.
+    """
+    lanes = rows.LANES
+    double, word, count = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+    sums = ir.VectorType(double, lanes)
+    zero = ir.Constant(word, 0)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        runs = []
+        for k in (0, 2):
+            entry = context.get_data_type(signature.args[k].dtype)
+            runs.append((builder.gep(args[k], [args[k + 1]]), entry, 8 if entry == double else 4))
+        n = args[4]
+
+        def load(run: Any, offset: Any, mask: Any = None) -> Any:
+            pointer, entry, align = run
+            vector = ir.VectorType(entry, lanes)
+            at = builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
+            if mask is None:
+                loaded = builder.load(at, align=align)
+            else:
+                masked = cgutils.get_or_insert_function(
+                    builder.module,
+                    ir.FunctionType(vector, [at.type, count, mask.type, vector]),
+                    f"llvm.masked.load.v{lanes}f{align * 8}.p0",
+                )
+                blank = ir.Constant(vector, [0.0] * lanes)
+                loaded = builder.call(masked, [at, ir.Constant(count, align), mask, blank])
+            return loaded if entry == double else builder.fpext(loaded, sums)
+
+        total = cgutils.alloca_once_value(builder, ir.Constant(sums, [0.0] * lanes))
+
+        def accumulate(offset: Any, mask: Any = None) -> None:
+            product = builder.fmul(load(runs[0], offset, mask), load(runs[1], offset, mask))
+            builder.store(builder.fadd(builder.load(total), product), total)
+
+        whole = builder.and_(n, ir.Constant(word, -lanes))
+        with cgutils.for_range_slice(builder, zero, whole, ir.Constant(word, lanes)) as (offset, _):
+            accumulate(offset)
+        rest = builder.sub(n, whole)
+        with builder.if_then(builder.icmp_unsigned("!=", rest, zero)):
+            words = ir.VectorType(word, lanes)
+            blank = ir.Constant(words, ir.Undefined)
+            first = builder.insert_element(blank, rest, ir.Constant(count, 0))
+            spread = builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(count, lanes), [0] * lanes))
+            mask = builder.icmp_unsigned("<", ir.Constant(words, list(range(lanes))), spread)
+            accumulate(whole, mask)
+
+        vector, width = builder.load(total), lanes
+        while width > 1:
+            half = width // 2
+            blank = ir.Constant(vector.type, ir.Undefined)
+            kind = ir.VectorType(count, half)
+            low = builder.shuffle_vector(vector, blank, ir.Constant(kind, list(range(half))))
+            high = builder.shuffle_vector(vector, blank, ir.Constant(kind, list(range(half, width))))
+            vector, width = builder.fadd(low, high), half
+        return builder.extract_element(vector, ir.Constant(count, 0))
+
+    return types.float64(a, types.intp, b, types.intp, types.intp), generate
+
+
+def _teach(operation: Any, dense: Any, sparse: Any = None) -> None:
+    """Let compiled code call `operation` as the function for the layout of its row or block."""
+
+    @overload(operation, inline="always", strict=False)
+    def choose(*args: Any) -> Any:
+        is_dense = sparse is None or any(getattr(arg, "instance_class", None) in rows.DENSE for arg in args)
+        return dense if is_dense else sparse
+
+
+_teach(rows.address, lambda array: _address(array))
+_teach(rows.lane_dot, lambda a, i, b, j, n: _lane_dot(a, i, b, j, n))
+_teach(rows.open_rows, rows.dense_rows, rows.sparse_rows)
+_teach(rows.row, rows.dense_row, rows.sparse_row)
+_teach(rows.inverse_norm, rows.inverse_norm)
+_teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed)
+_teach(rows.dot, rows.dense_dot, rows.sparse_dot)
+_teach(rows.add, rows.dense_add, rows.sparse_add)
+_teach(rows.squared_norm, rows.squared_norm)
+_teach(rows.size, rows.size)
+_teach(rows.index, rows.dense_index, rows.sparse_index)
+_teach(rows.value, rows.value)
+_teach(rows.is_binary, rows.is_binary)
+_teach(rows.is_advice, rows.is_advice)
+_teach(draws.unsigned, lambda n: np.uint64(n))
+_teach(draws.mix, draws.mix)
+_teach(draws.uniform, draws.uniform)
+
+
+# --- Rules ----------------------------------------------------------------------------------------
+
+_known_methods: set[str] = set()
+_known_helpers: set[Any] = {
+    operation for module in (rows, draws) for operation in vars(module).values() if callable(operation)
+}
+
+
+def _teach_method(name: str) -> None:
+    """Let compiled code call ``rule.name(...)`` for every rule that has such a method."""
+    if name in _known_methods:
+        return
+    _known_methods.add(name)
+
+    @overload_method(RecordType, name, inline="always", strict=False)
+    def resolve(self: Any, *args: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+
+def _teach_helper(function: Any) -> None:
+    """Let compiled code call a plain function that a rule's methods use."""
+    if function not in _known_helpers:
+        _known_helpers.add(function)
+        overload(function, strict=False)(lambda *args: function)
+
+
+def _rule_type(rule: Any) -> RecordType:
+    cls = type(rule)
+    for name in methods(cls):
+        _teach_method(name)
+    for function in helpers(cls):
+        _teach_helper(function)
+    return _record_type(rule, fingerprint(cls))
+
+
+# --- Running --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def dispatcher(function: Callable[..., Any]) -> Any:
+    """Return numba's dispatcher for a pass.
+
+    The pass allocates nothing, so it is compiled without numba's reference counting, which would
+    take longer than a short row. Division by zero raises, as in plain Python.
+    """
+    options = {"nogil": True, "error_model": "python", "_nrt": False}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder to keep a cache in
+        return numba.njit(**options)(function)
+
+
+class Runner:
+    """A rule made ready: calls a pass with it, compiled for the layouts that turn up.
+
+    Types are worked out once a run and not once a call, and the compiled entry is called directly:
+    numba's own look-up knows classes by address, and could mistake a redefined rule for the old one.
+    """
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+        self._type = None if numba.config.DISABLE_JIT else _rule_type(rule)
+        self._entries: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
+        if self._type is None:
+            return function(self.rule, state, *args)
+        key = (function, *map(_layout, args))
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = self._compile(function, state, args)
+        return entry(self.rule, state, *args)
+
+    def _compile(self, function: Callable[..., Any], state: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
+        signature = (self._type, _state_type(state), *map(_argument_type, args))
+        compiled = dispatcher(function)
+        try:
+            compiled.compile(signature)
+        except errors.NumbaError as error:
+            name = type(self.rule).__name__
+            message = f"rule {name} cannot be compiled: {_reason(str(error))}"
+            raise RuleError(f"{message} (with NUMBA_DISABLE_JIT=1 it runs as plain Python)") from error
+        entry: Callable[..., Any] = compiled.overloads[signature].entry_point
+        return entry
+
+
+def _argument_type(value: Any) -> Any:
+    """Return the type of a pass's argument: a block, an array or a number."""
+    if isinstance(value, rows.DenseBlock | rows.SparseBlock):
+        return types.NamedTuple(tuple(map(_type_of, value)), type(value))
+    return _type_of(value)
+
+
+def _layout(value: Any) -> Any:
+    """Return what of an argument decides its compiled type."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.char, value.ndim
+    if isinstance(value, tuple):
+        return tuple(map(_layout, value))
+    return type(value)
+
+
+_CAUSES = (
+    r"Unknown attribute '\w+'",
+    r"Untyped global name '\w+'",
+    r"NameError: .*",
+    r"Use of unsupported NumPy function '[\w.]+'",
+    r"Cannot unify .*? for '[\w.]+'",
+    r"got an unexpected keyword argument '\w+'",
+    r"missing a required argument: '\w+'",
+    r"too many positional arguments",
+    r"No implementation of function .*? found for signature:",
+    r"Invalid use of .*",
+    r"NRT required but not enabled",
+)
+
+
+def _reason(message: str) -> str:
+    """Return the cause and the place from numba's report, which runs to pages."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    cause = next((found[0] for pattern in _CAUSES if (found := re.search(pattern, message))), "")
+    if "NRT required" in message:
+        cause = "it allocates memory in a round; give it the space in start() instead"
+    places = re.findall(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^', message)
+    ours = ("passes.py", "rows.py", "compile.py")
+    place = next(((f, n, text) for f, n, text in places if not f.endswith(ours)), None)
+    if not cause:
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        cause = next((line for line in lines if not line.startswith("Failed in")), "numba gives no reason")
+    return f"{cause}, at {place[0]}:{place[1]}: {place[2].strip()}" if place else cause

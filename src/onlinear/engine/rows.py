@@ -1,0 +1,282 @@
+"""A row of a block, and its algebra: the few operations that rules are written in.
+
+Everything here is plain Python and runs as it stands under ``NUMBA_DISABLE_JIT=1``;
+`onlinear.engine.compile` hands the same functions to the compiled passes. A row is a light
+cursor (where its values lie, not a copy of them), so rules never see the layout.
+
+An intercept is an entry of its own: it stands at index 0 of every per-feature array, the features
+follow from index ``bias`` = 1, and it is summed last, as if x had a constant 1. Without an
+intercept ``bias`` is 0. With ``normalize`` a row is x/‖x‖: the cursor carries ``scale`` = 1/‖x‖.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+LANES = 8
+"""Dense sums run in this many lanes, entry j in lane j mod LANES, and the lanes are then added
+pairwise. The order is fixed here, so a score has the same bits on every machine, and padding a row
+with zeros does not change them."""
+
+# Where the squared norm is outside this range it may have lost bits to underflow or overflow.
+_TINY, _HUGE = 1e-290, 1e290
+
+# Compiled code indexes with unsigned integers: numba would otherwise test each index for a sign.
+_u = np.uintp
+
+
+class DenseBlock(NamedTuple):
+    """Examples as the rows of a C-contiguous float64 or float32 matrix."""
+
+    values: NDArray[Any]
+    bias: int
+    normalize: bool
+
+
+class SparseBlock(NamedTuple):
+    """Examples as the rows of a CSR matrix with sorted, unique indices below `width`."""
+
+    values: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    width: int
+    bias: int
+    normalize: bool
+
+
+Block: TypeAlias = DenseBlock | SparseBlock
+
+
+class DenseRows(NamedTuple):
+    """A dense block, opened for a pass: a bare address, which costs no reference counting."""
+
+    values: Any
+    width: int
+    bias: int
+    normalize: bool
+
+
+class SparseRows(NamedTuple):
+    """A sparse block, opened for a pass."""
+
+    values: Any
+    indices: Any
+    indptr: Any
+    stored: int
+    width: int
+    bias: int
+    normalize: bool
+
+
+class DenseRow(NamedTuple):
+    """One example: the entries ``values[first : first + size]``, at the indices from 0 on."""
+
+    values: Any
+    first: int
+    size: int
+    width: int
+    bias: int
+    scale: float
+
+
+class SparseRow(NamedTuple):
+    """One example: the entries ``values[first : first + size]``, at ``indices[first : first + size]``."""
+
+    values: Any
+    indices: Any
+    first: int
+    size: int
+    width: int
+    bias: int
+    scale: float
+
+
+Row: TypeAlias = DenseRow | SparseRow
+DENSE = (DenseBlock, DenseRows, DenseRow)
+
+
+def address(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array's memory as one flat run of entries."""
+    return array.reshape(-1)
+
+
+def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:
+    """Return ⟨a[i : i+n], b[j : j+n]⟩ of two flat runs, summed in lanes (see `LANES`)."""
+    lanes = [0.0] * LANES
+    for k in range(n):
+        lanes[k % LANES] += float(a[i + k]) * float(b[j + k])
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [lanes[k] + lanes[half + k] for k in range(half)]
+    return lanes[0]
+
+
+def dense_rows(X: DenseBlock) -> DenseRows:
+    return DenseRows(address(X.values), X.values.shape[1], X.bias, X.normalize)
+
+
+def sparse_rows(X: SparseBlock) -> SparseRows:
+    stored = min(X.values.size, X.indices.size)
+    return SparseRows(address(X.values), address(X.indices), address(X.indptr), stored, X.width, X.bias, X.normalize)
+
+
+def open_rows(X: Block) -> DenseRows | SparseRows:
+    """Open a block for a pass."""
+    return dense_rows(X) if isinstance(X, DenseBlock) else sparse_rows(X)
+
+
+def dense_row(X: DenseRows, i: int) -> DenseRow:
+    first = i * X.width
+    scale = inverse_norm(X.values, first, X.width) if X.normalize else 1.0
+    return DenseRow(X.values, first, X.width, X.width, X.bias, scale)
+
+
+def sparse_row(X: SparseRows, i: int) -> SparseRow:
+    first = int(X.indptr[_u(i)])
+    size = int(X.indptr[_u(i + 1)]) - first
+    # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
+    inside = first >= 0 and size >= 0 and first + size <= X.stored
+    scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
+    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale)
+
+
+def row(X: Any, i: int) -> Row:
+    """Return a cursor on row i of an opened block."""
+    return dense_row(X, i) if isinstance(X, DenseRows) else sparse_row(X, i)
+
+
+def inverse_norm(values: Any, first: int, size: int) -> float:
+    """Return 1/‖x‖ of a run of entries; 1 for zeros, which stay as they are."""
+    square = lane_dot(values, first, values, first, size)
+    if _TINY < square < _HUGE:
+        return 1.0 / math.sqrt(square)
+    largest = 0.0
+    for k in range(size):
+        largest = max(largest, abs(float(values[_u(first + k)])))
+    if largest == 0.0 and square == 0.0:
+        return 1.0
+    square = 0.0
+    for k in range(size):
+        square += (float(values[_u(first + k)]) / largest) ** 2
+    return 1.0 / largest / math.sqrt(square)
+
+
+def dense_well_formed(x: DenseRow) -> bool:
+    return True
+
+
+def sparse_well_formed(x: SparseRow) -> bool:
+    # The indices are known to be sorted, so the first and the last one speak for all.
+    if x.size <= 0:
+        return x.size == 0
+    last = x.first + x.size - 1
+    return int(x.indices[_u(x.first)]) >= 0 and int(x.indices[_u(last)]) < x.width
+
+
+def well_formed(x: Row) -> bool:
+    """Tell whether the row stays inside its block."""
+    return dense_well_formed(x) if isinstance(x, DenseRow) else sparse_well_formed(x)
+
+
+def dense_dot(w: Floats, x: DenseRow) -> float:
+    score = lane_dot(address(w), x.bias, x.values, x.first, x.size) * x.scale
+    if x.bias:
+        score += float(w[0])
+    return score
+
+
+def sparse_dot(w: Floats, x: SparseRow) -> float:
+    score = 0.0
+    for p in range(x.first, x.first + x.size):
+        score += float(w[_u(x.indices[_u(p)]) + _u(x.bias)]) * float(x.values[_u(p)])
+    score *= x.scale
+    if x.bias:
+        score += float(w[0])
+    return score
+
+
+def dot(w: Floats, x: Row) -> float:
+    """Return ⟨w, x⟩."""
+    return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
+
+
+def dense_add(w: Floats, a: float, x: DenseRow) -> None:
+    c = a * x.scale
+    for j in range(x.size):
+        w[_u(x.bias + j)] += c * float(x.values[_u(x.first + j)])
+    if x.bias:
+        w[0] += a
+
+
+def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
+    c = a * x.scale
+    for p in range(x.first, x.first + x.size):
+        w[_u(x.indices[_u(p)]) + _u(x.bias)] += c * float(x.values[_u(p)])
+    if x.bias:
+        w[0] += a
+
+
+def add(w: Floats, a: float, x: Row) -> None:
+    """Add in place: w ← w + a·x."""
+    if isinstance(x, DenseRow):
+        dense_add(w, a, x)
+    else:
+        sparse_add(w, a, x)
+
+
+def squared_norm(x: Row) -> float:
+    """Return ‖x‖², the intercept's constant 1 included."""
+    square = lane_dot(x.values, x.first, x.values, x.first, x.size)
+    return square * x.scale * x.scale + x.bias
+
+
+def size(x: Row) -> int:
+    """Return how many entries x stores, the intercept's constant 1 included.
+
+    With `index` and `value` this lets a rule walk over x whatever its layout::
+
+        for k in range(size(x)):
+            w[index(x, k)] *= 1.0 + value(x, k)
+    """
+    return x.size + x.bias
+
+
+def dense_index(x: DenseRow, k: int) -> int:
+    return k + x.bias if k < x.size else 0
+
+
+def sparse_index(x: SparseRow, k: int) -> int:
+    return int(x.indices[_u(x.first + k)]) + x.bias if k < x.size else 0
+
+
+def index(x: Row, k: int) -> int:
+    """Return where entry k of x stands in a per-feature array."""
+    return dense_index(x, k) if isinstance(x, DenseRow) else sparse_index(x, k)
+
+
+def value(x: Row, k: int) -> float:
+    """Return entry k of x."""
+    return float(x.values[_u(x.first + k)]) * x.scale if k < x.size else 1.0
+
+
+def is_binary(x: Row) -> bool:
+    """Tell whether every entry is 0 or 1."""
+    good = True
+    for k in range(x.size):
+        v = float(x.values[_u(x.first + k)])
+        good &= (v == 0.0) | (v == 1.0)
+    return good
+
+
+def is_advice(x: Row) -> bool:
+    """Tell whether every feature has an entry and every entry is −1 or +1."""
+    good = x.size == x.width
+    for k in range(x.size):
+        good &= abs(float(x.values[_u(x.first + k)])) == 1.0
+    return good

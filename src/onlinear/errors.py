@@ -1,0 +1,17 @@
+"""What can go wrong, in one hierarchy: every error that the library raises on purpose is an `OnlinearError`."""
+
+
+class OnlinearError(Exception):
+    """The root: catch it to catch everything that this library reports."""
+
+
+class DataError(OnlinearError, ValueError):
+    """The examples or the labels cannot be learned from; the message names the place and the value."""
+
+
+class ParameterError(OnlinearError, ValueError):
+    """An argument or a hyper-parameter is outside its range; the message names it and the range."""
+
+
+class RuleError(OnlinearError, TypeError):
+    """A rule is faulty (a method is missing, has other parameters, does not compile); the message names the rule."""

@@ -1,0 +1,25 @@
+"""What is learned: the rules, and what to write one's own with."""
+
+from onlinear.engine.draws import uniform
+from onlinear.engine.rows import add, dot, index, size, squared_norm, value
+from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
+from onlinear.rules.perceptron import MarginPerceptron, Perceptron
+from onlinear.rules.rule import Rule, rule
+from onlinear.rules.winnow import Winnow
+
+__all__ = [
+    "MarginPerceptron",
+    "Perceptron",
+    "RandomizedWeightedMajority",
+    "Rule",
+    "WeightedMajority",
+    "Winnow",
+    "add",
+    "dot",
+    "index",
+    "rule",
+    "size",
+    "squared_norm",
+    "uniform",
+    "value",
+]

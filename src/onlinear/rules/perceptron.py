@@ -1,0 +1,129 @@
+"""The perceptron and its margin variant: additive rules."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.engine.rows import Floats, Row, add, dot, squared_norm
+from onlinear.rules.rule import Tie, check_number, rule
+
+_REFRESH = 1024.0
+"""Updates after which a running ‖w‖² is computed afresh."""
+
+
+@rule(additive=True)
+class Perceptron(NamedTuple):
+    """The perceptron: ``w ← w + y·x`` on a mistake.
+
+    On examples with ‖x‖ ≤ R that some u separates with margin γ it makes at most (R/γ)² mistakes,
+    in any order and over any number of passes.
+
+    Parameters
+    ----------
+    tie : {"mistake", "negative", "positive"}
+        What a score of exactly 0 predicts: neither label (it counts against both), −1, or +1.
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> run = onlinear.run(onlinear.rules.Perceptron(), [[1.0, 0.0], [0.0, 1.0]], [+1, -1])
+    >>> run.mistakes, run.weights.tolist()
+    (2, [1.0, -1.0])
+    """
+
+    tie: Tie = "mistake"
+
+    def start(self, n: int) -> Floats:
+        return np.zeros(n)
+
+    def score(self, w: Floats, x: Row) -> float:
+        return dot(w, x)
+
+    def update(self, w: Floats, x: Row, y: float, score: float, mistake: bool) -> bool:
+        if mistake:
+            add(w, y, x)
+        return mistake
+
+
+class Normed(NamedTuple):
+    """Weights and their squared norm, which is kept up to date rather than computed each round."""
+
+    w: Floats
+    norm: Floats
+    """‖w‖² as a sum and its compensation, and the updates since it was computed afresh."""
+
+
+@rule(additive=True)
+class MarginPerceptron(NamedTuple):
+    """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin·‖w‖`` (or ``≤ margin``).
+
+    It steps on mistakes and on examples that are right by too little. Normalised, with a margin β
+    below the largest possible γ*, it takes at most 2R²/(γ*−β)² + 2(R+β)/(γ*−β) steps, and where it
+    halts its margin is above β. Not normalised, with b = `margin`, it takes at most (R² + 2b)/γ*²
+    steps, and where it halts its margin is above bγ*/(R² + 2b).
+
+    Parameters
+    ----------
+    margin : float
+        β in the units of ‖x‖ where normalised, otherwise b in the units of the score; at least 0.
+    normalized : bool
+        Whether the margin is multiplied by ‖w‖.
+    tie : {"mistake", "negative", "positive"}
+        What counts as a mistake at a score of exactly 0; the step does not depend on it.
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> rule = onlinear.rules.MarginPerceptron(margin=0.5)
+    >>> onlinear.converge(rule, [[1.0, 0.2], [0.2, 1.0]], [+1, -1]).halted
+    True
+    """
+
+    margin: float
+    normalized: bool = True
+    tie: Tie = "mistake"
+
+    def check(self) -> None:
+        check_number(self, "margin", least=0.0, below=math.inf)
+
+    def start(self, n: int) -> Normed:
+        return Normed(np.zeros(n), np.array([0.0, 0.0, _REFRESH]))
+
+    def score(self, state: Normed, x: Row) -> float:
+        return dot(state.w, x)
+
+    def update(self, state: Normed, x: Row, y: float, score: float, mistake: bool) -> bool:
+        bar = self.margin
+        if self.normalized:
+            if state.norm[2] >= _REFRESH:
+                recompute_norm(state)
+            bar *= math.sqrt(max(0.0, state.norm[0] + state.norm[1]))
+        step = y * score <= bar
+        if step:
+            add(state.w, y, x)
+            # ‖w + yx‖² = ‖w‖² + 2y⟨w,x⟩ + ‖x‖²
+            accumulate(state.norm, 2.0 * y * score)
+            accumulate(state.norm, squared_norm(x))
+            state.norm[2] += 1.0
+        return step
+
+
+def recompute_norm(state: Normed) -> None:
+    """Compute ‖w‖² from the weights."""
+    state.norm[:] = 0.0
+    for j in range(state.w.size):
+        accumulate(state.norm, state.w[j] * state.w[j])
+
+
+def accumulate(total: Floats, a: float) -> None:
+    """Add a to ``total[0]`` and what the addition rounds off to ``total[1]`` (Neumaier)."""
+    before = total[0]
+    after = before + a
+    if abs(before) >= abs(a):
+        total[1] += (before - after) + a
+    else:
+        total[1] += (a - after) + before
+    total[0] = after

@@ -1,0 +1,226 @@
+"""What a rule is, and the decorator that makes a NamedTuple one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from onlinear.engine.rows import Row, is_advice, is_binary
+from onlinear.errors import ParameterError, RuleError
+
+Tie: TypeAlias = Literal["mistake", "negative", "positive"]
+Inputs: TypeAlias = Literal["real", "binary", "advice"]
+
+TIES: Final[dict[str, int]] = {"mistake": 0, "negative": -1, "positive": +1}
+"""What a score of exactly 0 predicts; 0 agrees with neither label."""
+
+
+class Rule(Protocol):
+    """What every rule has; `rule` describes the methods."""
+
+    def start(self, n: int, /) -> Any: ...
+    def score(self, state: Any, x: Row, /) -> float: ...
+    def update(self, state: Any, x: Row, y: float, score: float, mistake: bool, /) -> float: ...
+
+
+def _sign(self: Any, score: float, t: int) -> int:
+    return (score > 0.0) - (score < 0.0)
+
+
+def _same_at_every_width(self: Any, n: int) -> Any:
+    return self
+
+
+def _nothing_to_check(self: Any) -> None:
+    return None
+
+
+def _takes_reals(self: Any, x: Row) -> bool:
+    return True
+
+
+def _takes_binary(self: Any, x: Row) -> bool:
+    return is_binary(x)
+
+
+def _takes_advice(self: Any, x: Row) -> bool:
+    return is_advice(x)
+
+
+_REQUIRED: Final = {
+    "start": "(self, n)",
+    "score": "(self, state, x)",
+    "update": "(self, state, x, y, score, mistake)",
+}
+_OPTIONAL: Final = {
+    "predict": ("(self, score, t)", _sign),
+    "for_width": ("(self, n)", _same_at_every_width),
+    "check": ("(self)", _nothing_to_check),
+}
+_INPUTS: Final = {"real": _takes_reals, "binary": _takes_binary, "advice": _takes_advice}
+
+R = TypeVar("R", bound=type)
+
+
+@overload
+def rule(cls: R, /) -> R: ...
+@overload
+def rule(*, additive: bool = ..., inputs: Inputs = ..., tie: Tie = ...) -> Callable[[R], R]: ...
+def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real", tie: Tie = "mistake") -> Any:
+    """Make a `typing.NamedTuple` a rule: hyper-parameters, and the step they belong to.
+
+    The fields are numbers (or strings, which compiled methods cannot read). The methods are plain
+    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, and run
+    compiled over every layout:
+
+    ``start(self, n)``
+        The state before round one: a float64 array of n weights, or a NamedTuple of arrays in which
+        ``w`` holds the weights. Where new features appear, the old arrays are copied into the corner
+        of a wider start.
+    ``score(self, state, x)``
+        The score; its sign is the prediction.
+    ``update(self, state, x, y, score, mistake)``
+        Learn from the answer y = ±1, in place. Return whether a step was taken; a rule that adds
+        λ·y·x to its weights, λ ≥ 0, may return λ.
+
+    and, where the default does not fit:
+
+    ``predict(self, score, t)``
+        The prediction of round t: −1, +1, or 0 for a tie. Default: the sign of the score.
+    ``for_width(self, n)``
+        The rule with whatever depends on the number of features filled in. Default: itself.
+    ``check(self)``
+        Raise where a hyper-parameter is out of range; called on construction.
+
+    What the engine cannot see is said to the decorator, ``@rule`` or ``@rule(additive=True)``:
+
+    Parameters
+    ----------
+    additive : bool
+        Promise that w moves by λ·y·x only; then a run can bound the margin.
+    inputs : {"real", "binary", "advice"}
+        Any finite numbers; 0 or 1; or ±1 in every column.
+    tie : {"mistake", "negative", "positive"}
+        What a score of exactly 0 predicts: neither label, −1 or +1. A field ``tie`` goes before.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np
+    >>> from onlinear.rules import add, dot, rule
+    >>> @rule
+    ... class Delta(NamedTuple):
+    ...     rate: float = 0.5
+    ...     def start(self, n): return np.zeros(n)
+    ...     def score(self, w, x): return dot(w, x)
+    ...     def update(self, w, x, y, score, mistake):
+    ...         add(w, self.rate * (y - score), x)
+    ...         return True
+    >>> Delta(rate=1)
+    Delta(rate=1.0)
+
+    """
+    if cls is None:
+        return functools.partial(_make_rule, additive=additive, inputs=inputs, tie=tie)
+    return _make_rule(cls, additive=additive, inputs=inputs, tie=tie)
+
+
+def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
+    name = getattr(cls, "__name__", repr(cls))
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise RuleError(f"rule {name} is not a typing.NamedTuple")
+    if inputs not in _INPUTS:
+        raise RuleError(f"rule {name}: inputs is {inputs!r}, not one of {list(_INPUTS)}")
+    definition: Any = cls
+    _check_methods(definition)
+    for method, (_, default) in _OPTIONAL.items():
+        if not hasattr(definition, method):
+            setattr(definition, method, default)
+    definition.additive = additive
+    definition.inputs = inputs
+    definition.accepts = _INPUTS[inputs]
+    if not hasattr(definition, "tie"):
+        definition.tie = tie
+    _check_on_construction(definition)
+    definition.__onlinear_rule__ = True
+    return cls
+
+
+def filled(value: Any) -> float:
+    """Return a hyper-parameter that `for_width` has turned into a number."""
+    return float(value)
+
+
+def check_rule(candidate: Any) -> None:
+    """Raise a `RuleError` that says what is wrong where the argument is not a rule."""
+    if isinstance(candidate, type):
+        name = candidate.__name__
+        raise RuleError(f"{name} is a class; a rule is an instance of it: {name}(...)")
+    if not getattr(type(candidate), "__onlinear_rule__", False):
+        raise RuleError(f"{candidate!r} is not a rule; decorate its class with onlinear.rules.rule")
+
+
+def check_number(
+    owner: Any,
+    name: str,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+    below: float = math.inf,
+) -> None:
+    """Raise a `ParameterError` unless a rule's hyper-parameter is a number in the stated range."""
+    value = getattr(owner, name)
+    if isinstance(value, int | float) and above < value < below and least <= value <= most:
+        return
+    lower = f"{above} < " if above > -math.inf else f"{least} <= " if least > -math.inf else ""
+    upper = f" < {below}" if below < math.inf else f" <= {most}" if most < math.inf else ""
+    wanted = f"{lower}{name}{upper}" if lower or upper else f"a finite {name}"
+    raise ParameterError(f"{type(owner).__name__}: {name} is {value!r}; it must be a number with {wanted}")
+
+
+def _check_methods(cls: Any) -> None:
+    expected = _REQUIRED | {name: signature for name, (signature, _) in _OPTIONAL.items() if hasattr(cls, name)}
+    for name, signature in expected.items():
+        method = getattr(cls, name, None)
+        if not inspect.isfunction(method):
+            raise RuleError(f"rule {cls.__name__} has no method {name}{signature}")
+        found = inspect.signature(method)
+        if len(found.parameters) != len(signature.split(",")):
+            raise RuleError(f"rule {cls.__name__}: the method is {name}{signature}, not {name}{found}")
+
+
+def _check_on_construction(cls: Any) -> None:
+    """Let the constructor make each value the plain number that its field declares, and check the ranges.
+
+    One type a field means that ``Winnow(beta=1)`` and ``Winnow(beta=1.0)`` are compiled once.
+    """
+    plain_new = cls.__new__
+    kinds = {name: str(kind) for name, kind in cls.__annotations__.items()}
+
+    def new(subclass: Any, *args: Any, **kwargs: Any) -> Any:
+        made = plain_new(subclass, *args, **kwargs)
+        values = {name: _as_declared(kinds[name], value) for name, value in made._asdict().items()}
+        made = tuple.__new__(subclass, values.values())
+        if made.tie not in TIES:
+            raise ParameterError(f"{cls.__name__}: tie is {made.tie!r}; it must be one of {list(TIES)}")
+        made.check()
+        return made
+
+    cls.__new__ = functools.wraps(plain_new)(new)
+    cls._make = classmethod(lambda subclass, values: subclass(*values))
+
+
+def _as_declared(kind: str, value: Any) -> Any:
+    """Return an int, a NumPy number or the like as the plain number that the field declares."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if "float" in kind and isinstance(value, numbers.Real):
+        return float(value)
+    return int(value) if isinstance(value, numbers.Integral) else value

@@ -1,0 +1,145 @@
+"""The batch perceptron: one step for all misclassified examples together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from onlinear.engine.rows import Floats, Row, add, dot
+from onlinear.errors import ParameterError
+from onlinear.rules.rule import Tie, rule
+from onlinear.runs.converge import Convergence, ended, ready
+from onlinear.runs.online import read_arrays
+from onlinear.streams.sources import spans
+
+Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
+
+
+class Batch(NamedTuple):
+    """Weights, and the sum of y·x over the misclassified examples of the pass that is under way."""
+
+    w: Floats
+    direction: Floats
+
+
+@rule(additive=True)
+class BatchStep(NamedTuple):
+    """What a pass of the batch perceptron does: score with w, and collect Σ y·x over the mistakes."""
+
+    tie: Tie = "mistake"
+
+    def start(self, n: int) -> Batch:
+        return Batch(np.zeros(n), np.zeros(n))
+
+    def score(self, state: Batch, x: Row) -> float:
+        return dot(state.w, x)
+
+    def update(self, state: Batch, x: Row, y: float, score: float, mistake: bool) -> bool:
+        if mistake:
+            add(state.direction, y, x)
+        return mistake
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchRun(Convergence):
+    """A run of the batch perceptron.
+
+    ``updates`` counts the examples that took part in steps, Σ|I_k|; ``batch_sizes`` has each |I_k|.
+    """
+
+    batch_sizes: tuple[int, ...] = ()
+
+    def _facts(self) -> list[tuple[str, str]]:
+        halted, *rest = super()._facts()
+        return [halted, ("steps", f"{len(self.batch_sizes):,}"), *rest]
+
+
+def batch_perceptron(
+    X: Any,
+    y: Any,
+    *,
+    schedule: Schedule = "constant",
+    start: Any = None,
+    max_passes: int = 1000,
+    tie: Tie = "mistake",
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> BatchRun:
+    """Run the batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
+
+    With a constant step and n examples of norm at most R it takes at most (n+1)²/(4n)·(R/γ*)² steps.
+    It halts for every schedule with Ση → ∞ and Ση²/(Ση)² → 0. Beware of ``"1/k"``: that one halts
+    too, but the bound is exponential in nR/γ*.
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        An array or anything like it, or a SciPy sparse matrix.
+    schedule : {"constant", "1/k"} or callable
+        η_k: always 1; 1/k; or a function of k = 1, 2, … with finite values, at least 0.
+    start : array, pair (array, float), or BatchRun
+        The first weights; or a run to go on from (its steps count on, and so does k).
+    max_passes : int
+        Give up after this many passes; each ends in one step.
+    tie, fit_intercept, normalize, classes
+        As in `onlinear.rules.Perceptron` and `onlinear.run`.
+
+    Returns
+    -------
+    BatchRun
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.separable(margin=0.2, n=100, d=5, seed=0)
+    >>> onlinear.batch_perceptron(X, y).halted
+    True
+    """
+    step_size = _step_size(schedule)
+    source, labels = read_arrays(X, y)
+    learner = ready(BatchStep(tie), source, labels, start, fit_intercept, normalize, classes)
+    codes = learner.classes.encode(labels)
+    sizes: list[int] = list(start.batch_sizes) if isinstance(start, BatchRun) else []
+    for number in range(max_passes):
+        before, sums = learner.updates, learner.sums.copy()
+        for span in spans(source):
+            block = source.block(span, learner.bias, learner.normalize)
+            end = learner.learn(block, codes[span])
+            if span.start + end < span.stop:
+                raise learner.refuse(source, span.start + end, span.start + end)
+        wrong = learner.updates - before
+        if wrong == 0:
+            return _outcome(ended(learner, source, number + 1), sizes)
+        sizes.append(wrong)
+        eta = step_size(len(sizes))
+        learner.arrays.w[:] += eta * learner.arrays.direction
+        learner.arrays.direction[:] = 0.0
+        # The pass counted λ = 1 for each example; the step has given them η.
+        learner.sums[:] = sums + eta * (learner.sums - sums)
+    return _outcome(ended(learner, source, max_passes, f"gave up after {max_passes:,} passes"), sizes)
+
+
+def _outcome(end: Convergence, sizes: list[int]) -> BatchRun:
+    return BatchRun(end.state, None, end.halted, end.passes, end.reason, tuple(sizes))
+
+
+def _step_size(schedule: Schedule) -> Callable[[int], float]:
+    if schedule == "constant":
+        return lambda k: 1.0
+    if schedule == "1/k":
+        return lambda k: 1.0 / k
+    if not callable(schedule):
+        raise ParameterError(f'schedule is {schedule!r}; it must be "constant", "1/k" or a function of k')
+
+    def checked(k: int) -> float:
+        eta = float(schedule(k))
+        if not (0.0 <= eta < math.inf):
+            raise ParameterError(f"schedule({k}) is {eta}; a step size must be finite and at least 0")
+        return eta
+
+    return checked

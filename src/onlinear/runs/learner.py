@@ -1,0 +1,185 @@
+"""A learner at work: a rule, its growing state and its counters, fed block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine import passes
+from onlinear.engine.rows import Block, Floats
+from onlinear.errors import DataError, ParameterError
+from onlinear.rules.rule import TIES
+from onlinear.runs.state import State, each_array, narrowed, started, weights_of, widened
+from onlinear.streams.labels import Classes
+from onlinear.streams.sources import Source
+
+_NO_SCORES: Floats = np.empty(0)
+_NO_EVENTS = np.empty(0, dtype=np.uint8)
+
+_INPUTS = {
+    "real": (np.isfinite, "inputs must be finite"),
+    "binary": (lambda v: (v == 0) | (v == 1), "inputs must be 0 or 1"),
+    "advice": (lambda v: np.abs(v) == 1, "advice must be -1 or +1 in every column"),
+}
+
+
+class Learner:
+    """The working copy of a `State`: nothing that was given in is ever written to."""
+
+    def __init__(self, rule: Any, classes: Classes, *, fit_intercept: bool, normalize: bool) -> None:
+        if rule.inputs != "real" and (fit_intercept or normalize):
+            option = "fit_intercept" if fit_intercept else "normalize"
+            raise ParameterError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
+        self.rule = rule
+        self.classes = classes
+        self.bias = int(fit_intercept)
+        self.normalize = normalize
+        self.tie = TIES[rule.tie]
+        self.counts = np.zeros(4, dtype=np.int64)
+        self.sums = np.zeros(2)
+        self.origin: Floats | None = None
+        self.n_features = -1
+
+    def begin(self, n: int, start: Any = None) -> None:
+        """Take the state before round one, for n features."""
+        self._bind(n)
+        self.arrays = started(self.engine_rule, n + self.bias)
+        if start is not None:
+            self._take_weights(start)
+
+    @classmethod
+    def resume(cls, state: State) -> Learner:
+        """Return a learner that goes on from a state."""
+        learner = cls(state.rule, Classes(state.classes), fit_intercept=state.fit_intercept, normalize=state.normalize)
+        learner._bind(state.n_features)
+        learner.arrays = each_array(np.copy, state.arrays)
+        learner.counts[:] = state.rounds, state.mistakes_positive, state.mistakes_negative, state.updates
+        learner.sums[:] = state.steps, state.reach
+        learner.origin = state.origin
+        return learner
+
+    def rest(self) -> State:
+        """Return the state as it is now."""
+        rounds, positive, negative, updates = map(int, self.counts)
+        n = self.n_features + self.bias
+        return State(
+            self.rule,
+            bool(self.bias),
+            self.normalize,
+            self.classes.labels,
+            self.n_features,
+            narrowed(self.engine_rule, self.arrays, n),
+            rounds,
+            positive,
+            negative,
+            updates,
+            float(self.sums[passes.STEPS]),
+            float(self.sums[passes.REACH]),
+            self.origin,
+        )
+
+    @property
+    def updates(self) -> int:
+        """The number of updates so far."""
+        return int(self.counts[passes.UPDATES])
+
+    def make_room(self, source: Source) -> None:
+        """Check the width of a source against what is known, and grow where the rule can."""
+        if source.width == self.n_features:
+            return
+        name, known, width = type(self.rule).__name__, self.n_features, source.width
+        if self.rule.inputs == "advice" or (width > known and self.engine_rule is not self.rule):
+            raise DataError(f"a block has {width} features; {name} began with {known}, which cannot change")
+        if width < known and not source.sparse:
+            raise DataError(f"a dense block has {width} features where {known} are known")
+        if width > known:
+            self.n_features = width
+            if weights_of(self.arrays).size < width + self.bias:
+                # Twice the room, so that a stream of ever new features is not copied each time.
+                room = max(width, 2 * known) + self.bias
+                self.arrays = widened(self.engine_rule, self.arrays, room)
+
+    def learn(
+        self,
+        block: Block,
+        y: NDArray[np.int8],
+        first: int = 0,
+        *,
+        limit: int = -1,
+        scores: Floats = _NO_SCORES,
+        events: NDArray[np.uint8] = _NO_EVENTS,
+    ) -> int:
+        """Learn from a block's rows from `first` on, until `limit` updates; return the first row not read.
+
+        A row that had to be refused is not read, and the limit not reached.
+        """
+        try:
+            return int(
+                self.runner(
+                    passes.learn,
+                    self.arrays,
+                    block,
+                    y,
+                    first,
+                    self.tie,
+                    bool(self.rule.additive),
+                    limit,
+                    self.counts,
+                    self.sums,
+                    scores,
+                    events,
+                )
+            )
+        except ZeroDivisionError as error:
+            raise DataError(f"{self.rule!r} divided by zero in or after round {self.counts[0]}") from error
+
+    def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[np.int8], int]:
+        """Return the scores and predicted signs of a block's n rows, and the first row not read."""
+        scores, signs = np.empty(n), np.empty(n, dtype=np.int8)
+        end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, signs)
+        return scores, signs, int(end)
+
+    def refuse(self, source: Source, i: int, number: int) -> DataError:
+        """Return the error for row i of a source, which is row `number` to the caller."""
+        good, demand = _INPUTS[self.rule.inputs]
+        bad = source.entry(i, np.isfinite) or source.entry(i, good)
+        if bad is not None:
+            column, value = bad
+            return DataError(f"row {number}, column {column}: value {value}; {demand}")
+        if self.rule.inputs != "real":
+            return DataError(f"row {number}: {demand}")
+        return DataError(
+            f"row {number}: its indices lead outside the matrix, or its score overflows; scale the inputs down"
+        )
+
+    def _bind(self, n: int) -> None:
+        # numba is imported here, by the first run, and not before.
+        from onlinear.engine.compile import Runner  # noqa: PLC0415
+
+        self.n_features = n
+        self.engine_rule = self.rule.for_width(n)
+        self.runner = Runner(self.engine_rule)
+
+    def _take_weights(self, start: Any) -> None:
+        pair = isinstance(start, tuple)
+        if pair and len(start) != 2:
+            raise ParameterError("start must be weights, or a pair (weights, intercept)")
+        given, intercept = start if pair else (start, 0.0)
+        weights = np.asarray(given, dtype=np.float64)
+        if self.rule.inputs == "advice":
+            raise ParameterError(f"{type(self.rule).__name__}: experts start equal; no start")
+        if weights.shape != (self.n_features,):
+            raise ParameterError(f"start has shape {weights.shape}; there are {self.n_features} features")
+        if pair and not self.bias:
+            raise ParameterError("start has an intercept, but fit_intercept is False")
+        if not (np.isfinite(weights).all() and np.isfinite(intercept)):
+            raise ParameterError("start has a weight that is not finite")
+        if hasattr(self.rule, "check_start"):
+            self.rule.check_start(weights)
+        mine = weights_of(self.arrays)
+        mine[self.bias :] = weights
+        if self.bias:
+            mine[0] = intercept
+        self.origin = mine.copy()

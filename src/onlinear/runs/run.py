@@ -1,0 +1,212 @@
+"""What a run returns: a value to look at, to predict with, and to go on from."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import Floats
+from onlinear.runs.learner import Learner
+from onlinear.runs.state import State, weights_of
+from onlinear.runs.trace import Trace
+from onlinear.streams.labels import Classes
+from onlinear.streams.sources import open_source, spans
+
+_UNIT = 2.0**-53
+"""Half a unit in the last place: what one rounding costs."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """The outcome of learning from a stream.
+
+    Attributes
+    ----------
+    state : State
+        Everything needed to go on: ``onlinear.run(rule, X, y, state=run.state)``.
+    trace : Trace or None
+        The rounds of mistakes and updates, where asked for.
+    """
+
+    state: State
+    trace: Trace | None = None
+
+    @property
+    def rule(self) -> Any:
+        """The rule that learned."""
+        return self.state.rule
+
+    @property
+    def rounds(self) -> int:
+        """Examples read."""
+        return self.state.rounds
+
+    @property
+    def mistakes(self) -> int:
+        """Rounds in which the prediction was wrong."""
+        return self.state.mistakes_positive + self.state.mistakes_negative
+
+    @property
+    def mistakes_positive(self) -> int:
+        """m₊: mistakes on examples of the second class."""
+        return self.state.mistakes_positive
+
+    @property
+    def mistakes_negative(self) -> int:
+        """m₋: mistakes on examples of the first class."""
+        return self.state.mistakes_negative
+
+    @property
+    def updates(self) -> int:
+        """Rounds in which a step was taken."""
+        return self.state.updates
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the features; of experts, up to a common factor."""
+        return weights_of(self.state.arrays)[int(self.state.fit_intercept) :]
+
+    @property
+    def intercept(self) -> float:
+        """The intercept; 0 where none was fitted."""
+        return float(weights_of(self.state.arrays)[0]) if self.state.fit_intercept else 0.0
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The two labels: negative, positive."""
+        return self.state.classes
+
+    @property
+    def n_features(self) -> int:
+        """The number of features seen or declared."""
+        return self.state.n_features
+
+    @property
+    def margin_upper_bound(self) -> float | None:
+        """No separator of the examples seen has a larger margin than this (None: the rule is not additive).
+
+        The perceptron's proof read backwards: w − v, where v was the start, is a sum Σ λ y x, so
+        γ* ≤ ‖w − v‖ / Σ λ. With an intercept it bounds the margin of the examples with a 1 appended.
+        Rounded outward: what rounding may have taken from w is added.
+        """
+        state = self.state
+        if not state.rule.additive:
+            return None
+        if state.steps <= 0.0:
+            return math.inf
+        moved, begun = weights_of(state.arrays), 0.0
+        if state.origin is not None:
+            moved = moved.copy()
+            moved[: state.origin.size] -= state.origin
+            begun = _norm(state.origin)
+        # Each of U updates rounds w, whose norm is at most ‖v‖ + reach, a few times; normalising
+        # rounds the norm of x once an entry.
+        slack = _UNIT * (4.0 * state.updates * (begun + state.reach) + (moved.size + 8.0) * state.reach)
+        outward = 1.0 + _UNIT * (2.0 * state.updates + 16.0)
+        return (_norm(moved) + slack) / state.steps * outward
+
+    @property
+    def expert_mistakes(self) -> NDArray[np.int64] | None:
+        """m_n, the mistakes of each expert (None: no experts)."""
+        return self.state.arrays.m.astype(np.int64) if self.state.rule.inputs == "advice" else None
+
+    @property
+    def regret(self) -> int | None:
+        """Mistakes beyond those of the best expert (None: no experts)."""
+        made = self.expert_mistakes
+        return None if made is None else self.mistakes - int(made.min())
+
+    @property
+    def expected_mistakes(self) -> float | None:
+        """The exact expectation over the rule's draws, given the data (None: the rule draws nothing)."""
+        if self.state.rule.inputs != "advice" or not hasattr(self.state.rule, "seed"):
+            return None
+        return float(self.state.arrays.expected.sum())
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row; above 0 speaks for ``classes[1]``."""
+        return self._scored(X)[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted label of each row.
+
+        A tie that counts as a mistake is shown as the first class. A rule that draws does so as it
+        would in the rounds to come.
+        """
+        return Classes(self.state.classes).decode(self._scored(X)[1])
+
+    def _scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
+        source = open_source(X)
+        learner = Learner.resume(self.state)
+        learner.make_room(source)
+        scores, signs = [np.empty(0)], [np.empty(0, dtype=np.int8)]
+        for span in spans(source):
+            block = source.block(span, learner.bias, learner.normalize)
+            n = span.stop - span.start
+            some_scores, some_signs, end = learner.score(block, n, self.rounds + span.start)
+            if end < n:
+                raise learner.refuse(source, span.start + end, span.start + end)
+            scores.append(some_scores)
+            signs.append(some_signs)
+        return np.concatenate(scores), np.concatenate(signs)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what there is to say, as (name, value) pairs."""
+        negative, positive = (label.item() for label in self.classes)
+        rate = f" ({self.mistakes / self.rounds:.2%})" if self.rounds else ""
+        by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
+        facts = [
+            ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
+            ("classes", f"{negative!r} (negative), {positive!r} (positive)"),
+            ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
+            ("updates", f"{self.updates:,}"),
+        ]
+        if self.state.fit_intercept:
+            facts.append(("intercept", f"{self.intercept:.6g}"))
+        bound = self.margin_upper_bound
+        if bound is not None:
+            facts.append(
+                (
+                    "margin",
+                    f"at most {bound:.6g} for any separator of what was seen"
+                    if math.isfinite(bound)
+                    else "nothing known: no update",
+                )
+            )
+        made = self.expert_mistakes
+        if made is not None:
+            facts.append(("best expert", f"number {int(made.argmin())}, {int(made.min()):,} mistakes"))
+            facts.append(("regret", f"{self.regret:,}"))
+        if self.expected_mistakes is not None:
+            facts.append(("expected mistakes", f"{self.expected_mistakes:,.2f}"))
+        return facts
+
+    def __repr__(self) -> str:
+        """Return a few aligned lines."""
+        facts = self._facts()
+        width = max(len(name) for name, _ in facts)
+        lines = [f"  {name:<{width}}  {value}" for name, value in facts]
+        return "\n".join([f"{type(self).__name__} of {self.rule!r}", *lines])
+
+    def _repr_html_(self) -> str:
+        """Return a table, for notebooks."""
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._facts()
+        )
+        caption = html.escape(f"{type(self).__name__} of {self.rule!r}")
+        return f"<table><caption>{caption}</caption>{rows}</table>"
+
+
+def _norm(v: Floats) -> float:
+    """Return ‖v‖ to within a few roundings, whatever its size."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    return largest * math.sqrt(math.fsum(((v / largest) ** 2).tolist()))

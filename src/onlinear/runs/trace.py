@@ -1,0 +1,106 @@
+"""What happened, round by round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from onlinear.engine import passes
+from onlinear.engine.rows import Floats
+from onlinear.errors import ParameterError
+from onlinear.runs.learner import Learner
+from onlinear.runs.state import narrowed, weights_of
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """Asks a trace for the potentials of the proofs, after each update.
+
+    Parameters
+    ----------
+    comparator : array, optional
+        A vector u (with an intercept: the intercept first, then the weights). Then ``inner`` =
+        ⟨w,u⟩ and ``squared_distance`` = ‖w−u‖² are recorded too.
+    """
+
+    comparator: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The rounds of a run, counted from 0 over everything that the learner has seen.
+
+    Attributes
+    ----------
+    mistakes, updates : int arrays
+        The rounds in which a mistake was made, and a step taken.
+    scores : float array
+        The score of every round of this run, as it was before the answer.
+    potentials : dict
+        One array an entry, with a row for each update, where they were asked for: ``squared_norm``
+        (and ``inner``, ``squared_distance`` with a comparator); for Winnow ``total_weight``, Φ; for
+        experts ``weights`` and ``mistakes``.
+    """
+
+    mistakes: NDArray[np.int64]
+    updates: NDArray[np.int64]
+    scores: Floats
+    potentials: dict[str, NDArray[Any]]
+
+
+@dataclass
+class Recorder:
+    """Collects a trace, block by block."""
+
+    wanted: Potentials | None
+    first_round: int
+    scores: list[Floats] = field(default_factory=list)
+    events: list[NDArray[np.uint8]] = field(default_factory=list)
+    potentials: list[dict[str, Any]] = field(default_factory=list)
+
+    def learn(self, learner: Learner, block: Any, y: NDArray[np.int8]) -> int:
+        """Learn from a block and record it; return the first row not read."""
+        scores, events = np.empty(y.size), np.empty(y.size, dtype=np.uint8)
+        limit = -1 if self.wanted is None else 1
+        row = 0
+        while True:
+            before = learner.updates
+            row = learner.learn(block, y, row, limit=limit, scores=scores, events=events)
+            if self.wanted is None or learner.updates == before:
+                break
+            self.potentials.append(potentials(learner, self.wanted.comparator))
+        self.scores.append(scores[:row])
+        self.events.append(events[:row])
+        return row
+
+    def trace(self) -> Trace:
+        """Return what was collected."""
+        events = np.concatenate([np.empty(0, dtype=np.uint8), *self.events])
+        names = self.potentials[0] if self.potentials else {}
+        return Trace(
+            self.first_round + np.flatnonzero(events & passes.MISTAKE),
+            self.first_round + np.flatnonzero(events & passes.UPDATE),
+            np.concatenate([np.empty(0), *self.scores]),
+            {name: np.array([one[name] for one in self.potentials]) for name in names},
+        )
+
+
+def potentials(learner: Learner, comparator: ArrayLike | None) -> dict[str, Any]:
+    """Return the potentials of a learner as it is now."""
+    arrays = narrowed(learner.engine_rule, learner.arrays, learner.n_features + learner.bias)
+    values: dict[str, Any] = {}
+    if hasattr(learner.engine_rule, "potentials"):
+        values |= learner.engine_rule.potentials(arrays)
+    if learner.rule.inputs != "advice":
+        w = weights_of(arrays)
+        values["squared_norm"] = float(np.sum(w * w))
+        if comparator is not None:
+            u = np.asarray(comparator, dtype=np.float64)
+            if u.shape != w.shape:
+                raise ParameterError(f"the comparator has shape {u.shape}; the weights have {w.shape}")
+            values["inner"] = float(np.sum(w * u))
+            values["squared_distance"] = float(np.sum((w - u) ** 2))
+    return values

@@ -1,0 +1,101 @@
+"""Labels: any two, mapped to −1 and +1 in the open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import DataError, ParameterError
+
+_CHUNK = 1 << 16
+
+
+class Classes:
+    """The two labels: the smaller one is negative, the larger positive, as NumPy sorts them."""
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self.labels = labels
+
+    def encode(self, y: NDArray[Any], first: int = 0) -> NDArray[np.int8]:
+        """Return −1 or +1 for each label; `first` is the row number of ``y[0]``, for messages."""
+        positive = _equal(y, self.labels[1])
+        known = _equal(y, self.labels[0])
+        if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
+            i = int(np.argmin(positive | known))
+            raise DataError(
+                f"row {first + i}: label {_show(y[i])}; the labels are {_show(self.labels[0])} (negative)"
+                f" and {_show(self.labels[1])} (positive)"
+            )
+        codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
+        return codes
+
+    def decode(self, signs: NDArray[np.int8]) -> NDArray[Any]:
+        """Return the label for each sign; a sign of 0 is shown as the first class."""
+        chosen: NDArray[Any] = self.labels[(signs > 0).astype(np.intp)]
+        return chosen
+
+
+def as_labels(y: Any, n: int) -> NDArray[Any]:
+    """Return labels as an array of length n."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(f"y has {labels.ndim} dimension(s); it needs one: a label for each row")
+    if labels.size != n:
+        raise DataError(f"X has {n} row(s) and y has {labels.size} label(s)")
+    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        # NumPy turns a list such as [1, "a"] into strings without a word.
+        for i, label in enumerate(y):
+            if not isinstance(label, str | bytes):
+                raise DataError(f"row {i}: label {label!r} among strings; labels must be of one type")
+    return labels
+
+
+def declared_classes(classes: Any) -> Classes:
+    """Return the two labels that the caller has named, in the caller's order: negative, positive."""
+    labels = np.asarray(classes)
+    if labels.shape != (2,) or labels[0] == labels[1]:
+        raise ParameterError(f"classes is {classes!r}; it must name two labels: (negative, positive)")
+    return Classes(labels)
+
+
+def distinct(y: NDArray[Any], known: list[Any]) -> list[Any]:
+    """Return `known` with the first labels of y that are not in it, up to two labels in all."""
+    for first in range(0, y.size, _CHUNK):
+        part = y[first : first + _CHUNK]
+        while len(known) < 2:
+            fresh = np.ones(part.size, dtype=bool)
+            for label in known:
+                fresh &= ~_equal(part, label)
+            if not fresh.any():
+                break
+            i = int(np.argmax(fresh))
+            if part[i] != part[i] or part[i] is None:
+                raise DataError(f"row {first + i}: label {_show(part[i])}")
+            known = [*known, part[i]]
+        if len(known) == 2:
+            break
+    return known
+
+
+def found_classes(labels: list[Any]) -> Classes:
+    """Return two labels that were found in the data, in order."""
+    if len(labels) < 2:
+        seen = _show(labels[0]) if labels else "none"
+        raise DataError(f"only one label ({seen}) in the data; name both with classes=(negative, positive)")
+    try:
+        return Classes(np.array(sorted(labels)))
+    except TypeError as error:
+        shown = " and ".join(map(_show, labels))
+        raise DataError(f"the labels {shown} cannot be ordered; labels must be of one type") from error
+
+
+def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+
+
+def _show(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
