@@ -1,6 +1,6 @@
 """From plain Python to compiled code: how numba sees rules, states and rows, and what it keeps on disk.
 
-This is the only module that imports numba, and it is imported by the first run. Under
+Only this module and `vectors` import numba, and the first run imports them. Under
 ``NUMBA_DISABLE_JIT=1`` the same passes run uncompiled.
 
 A rule, and the state that its `start` returns, are passed to numba as a `RecordType` of our own
@@ -19,12 +19,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils, datamodel, errors
+from numba.core import datamodel, errors
 from numba.extending import (
     NativeValue,
-    intrinsic,
     models,
     overload,
     overload_method,
@@ -32,7 +30,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import draws, rows
+from onlinear.engine import draws, rows, vectors
 from onlinear.engine.fingerprint import fingerprint, helpers, methods
 from onlinear.errors import RuleError
 
@@ -104,80 +102,6 @@ def _state_type(state: Any) -> Any:
 # --- The row's algebra ----------------------------------------------------------------------------
 
 
-@intrinsic
-def _address(typing_context: Any, array: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.make_array(signature.args[0])(context, builder, args[0]).data
-
-    return types.CPointer(array.dtype)(array), generate
-
-
-@intrinsic
-def _lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any:
-    """Build `rows.lane_dot` from vector instructions: one vector of LANES sums, then its halves added.
-
-    numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice;
-    here it is ours, and equal bit for bit to the plain Python.
-    """
-    lanes = rows.LANES
-    double, word, count = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-    sums = ir.VectorType(double, lanes)
-    zero = ir.Constant(word, 0)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        runs = []
-        for k in (0, 2):
-            entry = context.get_data_type(signature.args[k].dtype)
-            runs.append((builder.gep(args[k], [args[k + 1]]), entry, 8 if entry == double else 4))
-        n = args[4]
-
-        def load(run: Any, offset: Any, mask: Any = None) -> Any:
-            pointer, entry, align = run
-            vector = ir.VectorType(entry, lanes)
-            at = builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
-            if mask is None:
-                loaded = builder.load(at, align=align)
-            else:
-                masked = cgutils.get_or_insert_function(
-                    builder.module,
-                    ir.FunctionType(vector, [at.type, count, mask.type, vector]),
-                    f"llvm.masked.load.v{lanes}f{align * 8}.p0",
-                )
-                blank = ir.Constant(vector, [0.0] * lanes)
-                loaded = builder.call(masked, [at, ir.Constant(count, align), mask, blank])
-            return loaded if entry == double else builder.fpext(loaded, sums)
-
-        total = cgutils.alloca_once_value(builder, ir.Constant(sums, [0.0] * lanes))
-
-        def accumulate(offset: Any, mask: Any = None) -> None:
-            product = builder.fmul(load(runs[0], offset, mask), load(runs[1], offset, mask))
-            builder.store(builder.fadd(builder.load(total), product), total)
-
-        whole = builder.and_(n, ir.Constant(word, -lanes))
-        with cgutils.for_range_slice(builder, zero, whole, ir.Constant(word, lanes)) as (offset, _):
-            accumulate(offset)
-        rest = builder.sub(n, whole)
-        with builder.if_then(builder.icmp_unsigned("!=", rest, zero)):
-            words = ir.VectorType(word, lanes)
-            blank = ir.Constant(words, ir.Undefined)
-            first = builder.insert_element(blank, rest, ir.Constant(count, 0))
-            spread = builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(count, lanes), [0] * lanes))
-            mask = builder.icmp_unsigned("<", ir.Constant(words, list(range(lanes))), spread)
-            accumulate(whole, mask)
-
-        vector, width = builder.load(total), lanes
-        while width > 1:
-            half = width // 2
-            blank = ir.Constant(vector.type, ir.Undefined)
-            kind = ir.VectorType(count, half)
-            low = builder.shuffle_vector(vector, blank, ir.Constant(kind, list(range(half))))
-            high = builder.shuffle_vector(vector, blank, ir.Constant(kind, list(range(half, width))))
-            vector, width = builder.fadd(low, high), half
-        return builder.extract_element(vector, ir.Constant(count, 0))
-
-    return types.float64(a, types.intp, b, types.intp, types.intp), generate
-
-
 def _teach(operation: Any, dense: Any, sparse: Any = None) -> None:
     """Let compiled code call `operation` as the function for the layout of its row or block."""
 
@@ -187,8 +111,9 @@ def _teach(operation: Any, dense: Any, sparse: Any = None) -> None:
         return dense if is_dense else sparse
 
 
-_teach(rows.address, lambda array: _address(array))
-_teach(rows.lane_dot, lambda a, i, b, j, n: _lane_dot(a, i, b, j, n))
+_teach(rows.address, lambda array: vectors.address(array))
+_teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n))
+_teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n))
 _teach(rows.open_rows, rows.dense_rows, rows.sparse_rows)
 _teach(rows.row, rows.dense_row, rows.sparse_row)
 _teach(rows.inverse_norm, rows.inverse_norm)

@@ -27,9 +27,6 @@ with zeros does not change them."""
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
 _TINY, _HUGE = 1e-290, 1e290
 
-# Compiled code indexes with unsigned integers: numba would otherwise test each index for a sign.
-_u = np.uintp
-
 
 class DenseBlock(NamedTuple):
     """Examples as the rows of a C-contiguous float64 or float32 matrix."""
@@ -102,7 +99,11 @@ DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
 def address(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array's memory as one flat run of entries."""
+    """Return the array's memory as one flat run of entries.
+
+    In compiled code it is a bare pointer: no reference counting, and no test of an index's sign,
+    which would cost more than the multiplication that it guards.
+    """
     return array.reshape(-1)
 
 
@@ -115,6 +116,12 @@ def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:
         half = len(lanes) // 2
         lanes = [lanes[k] + lanes[half + k] for k in range(half)]
     return lanes[0]
+
+
+def lane_add(a: Any, i: int, c: float, b: Any, j: int, n: int) -> None:
+    """Add in place: a[i : i+n] ← a[i : i+n] + c·b[j : j+n], of two flat runs."""
+    for k in range(n):
+        a[i + k] += c * float(b[j + k])
 
 
 def dense_rows(X: DenseBlock) -> DenseRows:
@@ -138,8 +145,8 @@ def dense_row(X: DenseRows, i: int) -> DenseRow:
 
 
 def sparse_row(X: SparseRows, i: int) -> SparseRow:
-    first = int(X.indptr[_u(i)])
-    size = int(X.indptr[_u(i + 1)]) - first
+    first = int(X.indptr[i])
+    size = int(X.indptr[i + 1]) - first
     # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
     inside = first >= 0 and size >= 0 and first + size <= X.stored
     scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
@@ -158,12 +165,12 @@ def inverse_norm(values: Any, first: int, size: int) -> float:
         return 1.0 / math.sqrt(square)
     largest = 0.0
     for k in range(size):
-        largest = max(largest, abs(float(values[_u(first + k)])))
+        largest = max(largest, abs(float(values[first + k])))
     if largest == 0.0 and square == 0.0:
         return 1.0
     square = 0.0
     for k in range(size):
-        square += (float(values[_u(first + k)]) / largest) ** 2
+        square += (float(values[first + k]) / largest) ** 2
     return 1.0 / largest / math.sqrt(square)
 
 
@@ -176,7 +183,7 @@ def sparse_well_formed(x: SparseRow) -> bool:
     if x.size <= 0:
         return x.size == 0
     last = x.first + x.size - 1
-    return int(x.indices[_u(x.first)]) >= 0 and int(x.indices[_u(last)]) < x.width
+    return int(x.indices[x.first]) >= 0 and int(x.indices[last]) < x.width
 
 
 def well_formed(x: Row) -> bool:
@@ -192,9 +199,10 @@ def dense_dot(w: Floats, x: DenseRow) -> float:
 
 
 def sparse_dot(w: Floats, x: SparseRow) -> float:
+    weights = address(w)
     score = 0.0
     for p in range(x.first, x.first + x.size):
-        score += float(w[_u(x.indices[_u(p)]) + _u(x.bias)]) * float(x.values[_u(p)])
+        score += float(weights[x.indices[p] + x.bias]) * float(x.values[p])
     score *= x.scale
     if x.bias:
         score += float(w[0])
@@ -207,17 +215,16 @@ def dot(w: Floats, x: Row) -> float:
 
 
 def dense_add(w: Floats, a: float, x: DenseRow) -> None:
-    c = a * x.scale
-    for j in range(x.size):
-        w[_u(x.bias + j)] += c * float(x.values[_u(x.first + j)])
+    lane_add(address(w), x.bias, a * x.scale, x.values, x.first, x.size)
     if x.bias:
         w[0] += a
 
 
 def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
+    weights = address(w)
     c = a * x.scale
     for p in range(x.first, x.first + x.size):
-        w[_u(x.indices[_u(p)]) + _u(x.bias)] += c * float(x.values[_u(p)])
+        weights[x.indices[p] + x.bias] += c * float(x.values[p])
     if x.bias:
         w[0] += a
 
@@ -252,7 +259,7 @@ def dense_index(x: DenseRow, k: int) -> int:
 
 
 def sparse_index(x: SparseRow, k: int) -> int:
-    return int(x.indices[_u(x.first + k)]) + x.bias if k < x.size else 0
+    return int(x.indices[x.first + k]) + x.bias if k < x.size else 0
 
 
 def index(x: Row, k: int) -> int:
@@ -262,14 +269,14 @@ def index(x: Row, k: int) -> int:
 
 def value(x: Row, k: int) -> float:
     """Return entry k of x."""
-    return float(x.values[_u(x.first + k)]) * x.scale if k < x.size else 1.0
+    return float(x.values[x.first + k]) * x.scale if k < x.size else 1.0
 
 
 def is_binary(x: Row) -> bool:
     """Tell whether every entry is 0 or 1."""
     good = True
     for k in range(x.size):
-        v = float(x.values[_u(x.first + k)])
+        v = float(x.values[x.first + k])
         good &= (v == 0.0) | (v == 1.0)
     return good
 
@@ -278,5 +285,5 @@ def is_advice(x: Row) -> bool:
     """Tell whether every feature has an entry and every entry is −1 or +1."""
     good = x.size == x.width
     for k in range(x.size):
-        good &= abs(float(x.values[_u(x.first + k)])) == 1.0
+        good &= abs(float(x.values[x.first + k])) == 1.0
     return good

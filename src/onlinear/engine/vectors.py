@@ -1,0 +1,133 @@
+"""The two loops that dense rows live in, built from vector instructions.
+
+numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice,
+which differs between machines. Here the order is ours: equal bit for bit to `rows.lane_dot` and
+`rows.lane_add` in plain Python. LLVM splits the vectors where the processor has shorter ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from onlinear.engine.rows import LANES
+
+_DOUBLE, _WORD, _INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_DOUBLES = ir.VectorType(_DOUBLE, LANES)
+_WORDS = ir.VectorType(_WORD, LANES)
+
+
+@intrinsic
+def address(typing_context: Any, array: Any) -> Any:
+    """Return a bare pointer to the array's first entry."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any:
+    """Return ⟨a[i : i+n], b[j : j+n]⟩: a vector of LANES sums, whose halves are then added."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first, second = (_Run(builder, args[k], args[k + 1]) for k in (0, 2))
+        total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
+
+        def step(offset: Any, mask: Any) -> None:
+            product = builder.fmul(first.load(offset, mask), second.load(offset, mask))
+            builder.store(builder.fadd(builder.load(total), product), total)
+
+        _for_each_vector(builder, args[4], step)
+        vector, width = builder.load(total), LANES
+        while width > 1:
+            low, high = (_part(builder, vector, begin, width // 2) for begin in (0, width // 2))
+            vector, width = builder.fadd(low, high), width // 2
+        return builder.extract_element(vector, ir.Constant(_INT, 0))
+
+    return types.float64(a, types.intp, b, types.intp, types.intp), generate
+
+
+@intrinsic
+def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any) -> Any:
+    """Add in place: a[i : i+n] ← a[i : i+n] + c·b[j : j+n]."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        target, source = _Run(builder, args[0], args[1]), _Run(builder, args[3], args[4])
+        factor = _spread(builder, args[2], _DOUBLES)
+
+        def step(offset: Any, mask: Any) -> None:
+            product = builder.fmul(factor, source.load(offset, mask))
+            target.store(offset, mask, builder.fadd(target.load(offset, mask), product))
+
+        _for_each_vector(builder, args[5], step)
+        return context.get_dummy_value()
+
+    return types.void(a, types.intp, types.float64, b, types.intp, types.intp), generate
+
+
+class _Run:
+    """Entries from an address on, read and written a vector at a time."""
+
+    def __init__(self, builder: Any, pointer: Any, offset: Any) -> None:
+        self.builder = builder
+        self.entry = pointer.type.pointee
+        self.size = 8 if self.entry == _DOUBLE else 4
+        self.vector = ir.VectorType(self.entry, LANES)
+        self.pointer = builder.gep(pointer, [offset])
+
+    def load(self, offset: Any, mask: Any) -> Any:
+        """Return a vector of doubles; where masked out, 0."""
+        at, blank = self._at(offset), ir.Constant(self.vector, [0.0] * LANES)
+        if mask is None:
+            loaded = self.builder.load(at, align=self.size)
+        else:
+            loaded = self._call("load", self.vector, [at, ir.Constant(_INT, self.size), mask, blank])
+        return loaded if self.entry == _DOUBLE else self.builder.fpext(loaded, _DOUBLES)
+
+    def store(self, offset: Any, mask: Any, values: Any) -> None:
+        """Write a vector of doubles, where not masked out."""
+        at = self._at(offset)
+        if mask is None:
+            self.builder.store(values, at, align=self.size)
+        else:
+            self._call("store", ir.VoidType(), [values, at, ir.Constant(_INT, self.size), mask])
+
+    def _at(self, offset: Any) -> Any:
+        return self.builder.bitcast(self.builder.gep(self.pointer, [offset]), self.vector.as_pointer())
+
+    def _call(self, verb: str, returns: Any, args: list[Any]) -> Any:
+        kind = ir.FunctionType(returns, [arg.type for arg in args])
+        name = f"llvm.masked.{verb}.v{LANES}f{self.size * 8}.p0"
+        return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), args)
+
+
+def _for_each_vector(builder: Any, n: Any, step: Callable[[Any, Any], None]) -> None:
+    """Build a loop over n entries, LANES at a time, and a masked step for the rest."""
+    zero, lanes = ir.Constant(_WORD, 0), ir.Constant(_WORD, LANES)
+    whole = builder.and_(n, ir.Constant(_WORD, -LANES))
+    with cgutils.for_range_slice(builder, zero, whole, lanes) as (offset, _):
+        step(offset, None)
+    rest = builder.sub(n, whole)
+    with builder.if_then(builder.icmp_unsigned("!=", rest, zero)):
+        numbers = ir.Constant(_WORDS, list(range(LANES)))
+        step(whole, builder.icmp_unsigned("<", numbers, _spread(builder, rest, _WORDS)))
+
+
+def _spread(builder: Any, value: Any, kind: Any) -> Any:
+    """Return a vector with the same value in every lane."""
+    blank = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(blank, value, ir.Constant(_INT, 0))
+    return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+
+
+def _part(builder: Any, vector: Any, begin: int, width: int) -> Any:
+    """Return `width` of a vector's lanes, from `begin` on."""
+    lanes = ir.Constant(ir.VectorType(_INT, width), list(range(begin, begin + width)))
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)
