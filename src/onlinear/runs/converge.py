@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
+from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.run import Run
-from onlinear.runs.state import State
+from onlinear.runs.state import State, weights_of
 from onlinear.streams.labels import declared_classes, distinct, found_classes
 from onlinear.streams.sources import Source, spans
 
@@ -203,8 +204,10 @@ def _most_wrong(learner: Learner, source: Source, codes: Codes) -> int:
 
 def _out_of_reach(learner: Learner) -> str:
     """Return why the rule can never halt, where that is already certain."""
-    goal = learner.rule.margin if getattr(learner.rule, "normalized", False) else None
-    bound = Run(learner.rest()).margin_upper_bound if goal is not None else None
-    if goal is None or bound is None or bound > goal:
+    if not getattr(learner.rule, "normalized", False):
+        return ""
+    goal, (steps, reach) = learner.rule.margin, learner.sums
+    w = weights_of(learner.arrays)
+    if margin_upper_bound(w, learner.origin, learner.updates, float(steps), float(reach)) > goal:
         return ""
     return f"no separator has the margin {goal:g} that the rule asks for"

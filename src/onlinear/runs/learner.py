@@ -52,16 +52,23 @@ class Learner:
     @classmethod
     def resume(cls, state: State) -> Learner:
         """Return a learner that goes on from a state."""
+        learner = cls.reading(state)
+        learner.arrays = each_array(np.copy, state.arrays)
+        return learner
+
+    @classmethod
+    def reading(cls, state: State) -> Learner:
+        """Return a learner that only scores; it shares the state's arrays."""
         learner = cls(state.rule, Classes(state.classes), fit_intercept=state.fit_intercept, normalize=state.normalize)
         learner._bind(state.n_features)
-        learner.arrays = each_array(np.copy, state.arrays)
+        learner.arrays = state.arrays
         learner.counts[:] = state.rounds, state.mistakes_positive, state.mistakes_negative, state.updates
         learner.sums[:] = state.steps, state.reach
         learner.origin = state.origin
         return learner
 
     def rest(self) -> State:
-        """Return the state as it is now."""
+        """Return the state as it is now, arrays and all: the learner has done its work."""
         rounds, positive, negative, updates = map(int, self.counts)
         n = self.n_features + self.bias
         return State(
@@ -150,9 +157,8 @@ class Learner:
             return DataError(f"row {number}, column {column}: value {value}; {demand}")
         if self.rule.inputs != "real":
             return DataError(f"row {number}: {demand}")
-        return DataError(
-            f"row {number}: its indices lead outside the matrix, or its score overflows; scale the inputs down"
-        )
+        cause = "is too short to normalize, or its score overflows; scale the inputs"
+        return DataError(f"row {number}: it leads outside the matrix, {cause}")
 
     def _bind(self, n: int) -> None:
         # numba is imported here, by the first run, and not before.

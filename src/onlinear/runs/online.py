@@ -97,7 +97,7 @@ def run(
         row = _feed(learner, source, labels, row, recorder)
     if row == 0:
         raise DataError("no examples")
-    return Run(learner.rest(), recorder.trace() if recorder else None)
+    return Run(learner.rest(), recorder.trace(learner) if recorder else None)
 
 
 def _feed(learner: Learner, source: Source, labels: NDArray[Any], row: int, recorder: Recorder | None) -> int:

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
 from onlinear.runs.learner import Learner
+from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
 from onlinear.streams.labels import Classes
 from onlinear.streams.sources import open_source, spans
-
-_UNIT = 2.0**-53
-"""Half a unit in the last place: what one rounding costs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,18 +95,8 @@ class Run:
         state = self.state
         if not state.rule.additive:
             return None
-        if state.steps <= 0.0:
-            return math.inf
-        moved, begun = weights_of(state.arrays), 0.0
-        if state.origin is not None:
-            moved = moved.copy()
-            moved[: state.origin.size] -= state.origin
-            begun = _norm(state.origin)
-        # Each of U updates rounds w, whose norm is at most ‖v‖ + reach, a few times; normalising
-        # rounds the norm of x once an entry.
-        slack = _UNIT * (4.0 * state.updates * (begun + state.reach) + (moved.size + 8.0) * state.reach)
-        outward = 1.0 + _UNIT * (2.0 * state.updates + 16.0)
-        return (_norm(moved) + slack) / state.steps * outward
+        w = weights_of(state.arrays)
+        return margin_upper_bound(w, state.origin, state.updates, state.steps, state.reach)
 
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
@@ -142,7 +130,7 @@ class Run:
 
     def _scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
         source = open_source(X)
-        learner = Learner.resume(self.state)
+        learner = Learner.reading(self.state)
         learner.make_room(source)
         scores, signs = [np.empty(0)], [np.empty(0, dtype=np.int8)]
         for span in spans(source):
@@ -202,11 +190,3 @@ class Run:
         )
         caption = html.escape(f"{type(self).__name__} of {self.rule!r}")
         return f"<table><caption>{caption}</caption>{rows}</table>"
-
-
-def _norm(v: Floats) -> float:
-    """Return ‖v‖ to within a few roundings, whatever its size."""
-    largest = float(np.max(np.abs(v), initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    return largest * math.sqrt(math.fsum(((v / largest) ** 2).tolist()))

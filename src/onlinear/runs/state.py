@@ -79,11 +79,16 @@ def widened(rule: Any, arrays: Any, n: int) -> Any:
 
 
 def narrowed(rule: Any, arrays: Any, n: int) -> Any:
-    """Return a read-only copy of the first n per-feature entries."""
+    """Return the first n per-feature entries, read-only; nothing is copied where there are no others."""
 
     def corner(fresh: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
         fresh[...] = old[tuple(map(slice, fresh.shape))]
-        fresh.flags.writeable = False
         return fresh
 
-    return each_array(corner, started(rule, n), arrays)
+    def sealed(array: NDArray[Any]) -> NDArray[Any]:
+        array.flags.writeable = False
+        return array
+
+    if weights_of(arrays).size != n:
+        arrays = each_array(corner, started(rule, n), arrays)
+    return each_array(sealed, arrays)

@@ -12,7 +12,7 @@ from onlinear.engine import passes
 from onlinear.engine.rows import Floats
 from onlinear.errors import ParameterError
 from onlinear.runs.learner import Learner
-from onlinear.runs.state import narrowed, weights_of
+from onlinear.runs.state import each_array, narrowed, weights_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,21 +76,25 @@ class Recorder:
         self.events.append(events[:row])
         return row
 
-    def trace(self) -> Trace:
+    def trace(self, learner: Learner) -> Trace:
         """Return what was collected."""
         events = np.concatenate([np.empty(0, dtype=np.uint8), *self.events])
-        names = self.potentials[0] if self.potentials else {}
+        now = {} if self.wanted is None else potentials(learner, self.wanted.comparator)
         return Trace(
             self.first_round + np.flatnonzero(events & passes.MISTAKE),
             self.first_round + np.flatnonzero(events & passes.UPDATE),
             np.concatenate([np.empty(0), *self.scores]),
-            {name: np.array([one[name] for one in self.potentials]) for name in names},
+            {
+                name: np.array([one[name] for one in self.potentials]).reshape(-1, *np.shape(value))
+                for name, value in now.items()
+            },
         )
 
 
 def potentials(learner: Learner, comparator: ArrayLike | None) -> dict[str, Any]:
     """Return the potentials of a learner as it is now."""
-    arrays = narrowed(learner.engine_rule, learner.arrays, learner.n_features + learner.bias)
+    copies = each_array(np.copy, learner.arrays)
+    arrays = narrowed(learner.engine_rule, copies, learner.n_features + learner.bias)
     values: dict[str, Any] = {}
     if hasattr(learner.engine_rule, "potentials"):
         values |= learner.engine_rule.potentials(arrays)

@@ -1,0 +1,47 @@
+"""The perceptron's proof read backwards: a bound on every separator's margin, from the weights alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onlinear.engine.rows import Floats
+
+_UNIT = 2.0**-53
+"""What one rounding costs, relative to its result."""
+
+
+def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, reach: float) -> float:
+    """Return a bound on the margin of every separator of the examples that an additive rule has seen.
+
+    From the start v (None: 0) the steps have led to w = v + Σ λ y x, so (w − v)/Σλ is in the convex
+    hull of the vectors y·x, and γ* ≤ ‖w − v‖/Σλ. Rounded outward: w is known up to its roundings.
+
+    Parameters
+    ----------
+    w, v : arrays
+        The weights now and at the start.
+    updates, steps, reach
+        The number of updates, Σ λ and Σ λ‖x‖ over them.
+    """
+    if steps <= 0.0:
+        return math.inf
+    moved, begun = w, 0.0
+    if v is not None:
+        moved = w.copy()
+        moved[: v.size] -= v
+        begun = _norm(v)
+    # Each update rounds w, whose norm is at most ‖v‖ + reach, a few times; where x is normalised, its
+    # norm was rounded once an entry.
+    slack = _UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
+    outward = 1.0 + _UNIT * (2.0 * updates + 16.0)
+    return (_norm(moved) + slack) / steps * outward
+
+
+def _norm(v: Floats) -> float:
+    """Return ‖v‖ to within a few roundings, whatever its size."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    return largest * math.sqrt(math.fsum(((v / largest) ** 2).tolist()))

@@ -1,0 +1,12 @@
+"""Settings for all tests: bounded run time, and the same cases on every machine."""
+
+import hypothesis
+
+hypothesis.settings.register_profile(
+    "bounded",
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much],
+)
+hypothesis.settings.load_profile("bounded")

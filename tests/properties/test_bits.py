@@ -1,0 +1,117 @@
+"""The same bits whatever the block size, after a pause, and one row at a time; here on any floats at all."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra.numpy import arrays
+
+import onlinear
+from onlinear.rules import (
+    MarginPerceptron,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+)
+from onlinear.runs.state import weights_of
+from strategies import as_layout, in_blocks, labels
+
+RULES = {
+    "real": [Perceptron(), MarginPerceptron(0.3), MarginPerceptron(2.0, normalized=False)],
+    "binary": [Winnow(), Winnow(beta=0.3, threshold=2.5)],
+    "advice": [
+        WeightedMajority(0.3),
+        RandomizedWeightedMajority(0.3, seed=7),
+        RandomizedWeightedMajority("anytime", seed=7),
+    ],
+}
+EVERY_RULE = [pytest.param(rule, id=repr(rule)) for rules in RULES.values() for rule in rules]
+
+
+@st.composite
+def stream(draw, rule):
+    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 25))
+    if rule.inputs == "real":
+        X = draw(arrays(np.float64, (n, d), elements=st.floats(-1e6, 1e6, allow_subnormal=False)))
+    else:
+        X = draw(arrays(np.int64, (n, d), elements=st.integers(0, 1))) * 1.0
+        X = 2.0 * X - 1.0 if rule.inputs == "advice" else X
+    return X, np.array(draw(labels(n)))
+
+
+def bits(run):
+    arrays = run.state.arrays
+    arrays = [arrays] if isinstance(arrays, np.ndarray) else list(arrays)
+    counters = (run.rounds, run.mistakes_positive, run.mistakes_negative, run.updates)
+    return counters, run.state.steps, run.state.reach, [array.tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+@pytest.mark.parametrize("layout", ["dense", "float32", "csr"])
+@given(data=st.data(), intercept=st.booleans(), normalize=st.booleans())
+def test_block_size_never_shows(rule, layout, data, intercept, normalize):
+    X, y = data.draw(stream(rule))
+    X = as_layout(X, layout)
+    options = {"fit_intercept": intercept, "normalize": normalize} if rule.inputs == "real" else {}
+    whole = onlinear.run(rule, X, y, trace=True, **options)
+    for size in (1, 7):
+        parts = onlinear.run(rule, in_blocks(X, y, size), trace=True, **options)
+        assert bits(parts) == bits(whole)
+        assert parts.trace.scores.tobytes() == whole.trace.scores.tobytes()
+        assert parts.trace.mistakes.tolist() == whole.trace.mistakes.tolist()
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+@given(data=st.data())
+def test_going_on_equals_never_stopping(rule, data):
+    X, y = data.draw(stream(rule))
+    cut = data.draw(st.integers(1, len(y) - 1))
+    classes = (-1, 1)
+    whole = onlinear.run(rule, X, y)
+    first = onlinear.run(rule, X[:cut], y[:cut], classes=classes)
+    before = bits(first)
+    second = onlinear.run(rule, X[cut:], y[cut:], state=first.state)
+    assert bits(second) == bits(whole)
+    assert bits(first) == before
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+@given(data=st.data())
+def test_scores_are_those_of_the_pass(rule, data):
+    """What a run would predict next is what it does predict when it goes on."""
+    X, y = data.draw(stream(rule))
+    run = onlinear.run(rule, X, y)
+    scores = run.decision_function(X)
+    shown = run.predict(X)
+    on = onlinear.run(rule, X[:1], y[:1], state=run.state, trace=True)
+    assert on.trace.scores[0].tobytes() == scores[0].tobytes()
+    if on.trace.scores[0] != 0:
+        assert (on.mistakes > run.mistakes) == (shown[0] != y[0])
+
+
+@given(data=st.data())
+def test_zeros_at_the_end_of_a_row_do_not_show(data):
+    X, y = data.draw(stream(Perceptron()))
+    wider = np.hstack([X, np.zeros((len(y), 5))])
+    narrow, wide = (onlinear.run(Perceptron(), Z, y, trace=True) for Z in (X, wider))
+    assert np.array_equal(narrow.trace.scores, wide.trace.scores)
+    assert np.array_equal(narrow.weights, wide.weights[: X.shape[1]])
+
+
+@pytest.mark.parametrize("rule", [Perceptron(), MarginPerceptron(0.3), Winnow(threshold=2.5)], ids=repr)
+@given(data=st.data())
+def test_growth_does_not_show(rule, data):
+    """Features that appear late leave the weights as if they had been known all along."""
+    X, y = data.draw(stream(rule))
+    cut = data.draw(st.integers(0, X.shape[1] - 1))
+    early = X[:, cut:].any(axis=1).argmax() if X[:, cut:].any() else len(y)
+    grown = onlinear.run(
+        rule,
+        ((as_layout(X[[i], : cut if i < early and cut else None], "csr"), y[[i]]) for i in range(len(y))),
+        classes=(-1, 1),
+    )
+    known = onlinear.run(rule, as_layout(X, "csr"), y)
+    width = grown.n_features
+    assert weights_of(grown.state.arrays).tobytes() == weights_of(known.state.arrays)[:width].tobytes()
+    assert (grown.mistakes, grown.updates) == (known.mistakes, known.updates)
