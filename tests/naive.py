@@ -35,12 +35,11 @@ def dot(u, v):
 
 def rows(X, *, intercept=False, normalize=False):
     """Examples as lists; the intercept's 1 stands last."""
-    for x in X:
-        x = [float(v) for v in x]
+    for entries in X:
+        x = [float(v) for v in entries]
         length = math.sqrt(math.fsum(v * v for v in x))
-        if normalize and length > 0:
-            x = [v * (1 / length) for v in x]
-        yield [*x, 1.0] if intercept else x
+        scale = 1 / length if normalize and length > 0 else 1.0
+        yield [v * scale for v in x] + [1.0] * intercept
 
 
 def wrong(score, y, tie):

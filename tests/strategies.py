@@ -6,7 +6,6 @@ import scipy.sparse
 from hypothesis.extra.numpy import arrays
 
 TIES = ["mistake", "negative", "positive"]
-LAYOUTS = ["dense", "float32", "fortran", "int", "csr", "csr64", "csr32f", "csc", "duplicates"]
 BLOCKS = [1, 7, None]
 
 
@@ -52,32 +51,43 @@ def separable(draw, **options):
     return X, y, u
 
 
+def _other_numbers(X):
+    return X.astype(np.int64) if (X == np.floor(X)).all() else X.astype(np.longdouble)
+
+
+def _with_duplicates(X):
+    half = scipy.sparse.coo_array(X / 2.0)
+    rows, columns = half.coords
+    twice = (np.tile(half.data, 2), (np.tile(rows, 2), np.tile(columns, 2)))
+    # From COO, SciPy would sum them; so the CSR arrays are written out, unsorted.
+    order = np.argsort(twice[1][0], kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(twice[1][0], minlength=X.shape[0]))])
+    return scipy.sparse.csr_array((twice[0][order], twice[1][1][order], indptr), shape=X.shape)
+
+
+def _wide_indices(X):
+    X = scipy.sparse.csr_array(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+LAYOUTS = {
+    "dense": np.ascontiguousarray,
+    "float32": lambda X: X.astype(np.float32),
+    "fortran": np.asfortranarray,
+    "other numbers": _other_numbers,
+    "lists": lambda X: X.tolist(),
+    "csr": scipy.sparse.csr_matrix,
+    "csr, int64 indices": _wide_indices,
+    "csr, float32": lambda X: scipy.sparse.csr_matrix(X.astype(np.float32)),
+    "csr, duplicates": _with_duplicates,
+    "csc": scipy.sparse.csc_matrix,
+}
+
+
 def as_layout(X, layout):
     """The same matrix in another form."""
-    if layout == "dense":
-        return np.ascontiguousarray(X)
-    if layout == "float32":
-        return X.astype(np.float32)
-    if layout == "fortran":
-        return np.asfortranarray(X)
-    if layout == "int":
-        return X.astype(np.int64) if (np.floor(X) == X).all() else X.astype(np.longdouble)
-    if layout == "csc":
-        return scipy.sparse.csc_matrix(X)
-    if layout == "duplicates":
-        half = scipy.sparse.coo_array(X / 2.0)
-        rows, columns = half.coords
-        doubled = scipy.sparse.csr_array(
-            (np.tile(half.data, 2), (np.tile(rows, 2), np.tile(columns, 2))), shape=X.shape
-        )
-        return doubled
-    if layout == "csr64":
-        X = scipy.sparse.csr_array(X)
-        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        return X
-    if layout == "csr32f":
-        return scipy.sparse.csr_matrix(X.astype(np.float32))
-    return scipy.sparse.csr_matrix(X)
+    return LAYOUTS[layout](X)
 
 
 def in_blocks(X, y, size):

@@ -6,6 +6,7 @@ compared squared, or with a comparator whose margin is known as a fraction.
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -83,7 +84,7 @@ def test_p3_every_mistake_comes_nearer_to_the_comparator(data, tie):
     c = radius / margin  # ‖w − cu‖² falls by at least R² at every mistake
     trace = onlinear.run(Perceptron(tie), [(X, y)] * 2, trace=Potentials(float(c) * u)).trace
     distance = [float(c) ** 2 * float(u @ u), *trace.potentials["squared_distance"]]
-    for before, after in zip(distance, distance[1:], strict=False):
+    for before, after in pairwise(distance):
         assert after <= before - float(radius) + 1e-9 * before
 
 

@@ -13,7 +13,6 @@ cache can be read where a user's module no longer exists.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +30,7 @@ from numba.extending import (
 )
 
 from onlinear.engine import draws, rows, vectors
+from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, helpers, methods
 from onlinear.errors import RuleError
 
@@ -211,7 +211,7 @@ class Runner:
             compiled.compile(signature)
         except errors.NumbaError as error:
             name = type(self.rule).__name__
-            message = f"rule {name} cannot be compiled: {_reason(str(error))}"
+            message = f"rule {name} cannot be compiled: {explain(str(error))}"
             raise RuleError(f"{message} (with NUMBA_DISABLE_JIT=1 it runs as plain Python)") from error
         entry: Callable[..., Any] = compiled.overloads[signature].entry_point
         return entry
@@ -231,33 +231,3 @@ def _layout(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_layout, value))
     return type(value)
-
-
-_CAUSES = (
-    r"Unknown attribute '\w+'",
-    r"Untyped global name '\w+'",
-    r"NameError: .*",
-    r"Use of unsupported NumPy function '[\w.]+'",
-    r"Cannot unify .*? for '[\w.]+'",
-    r"got an unexpected keyword argument '\w+'",
-    r"missing a required argument: '\w+'",
-    r"too many positional arguments",
-    r"No implementation of function .*? found for signature:",
-    r"Invalid use of .*",
-    r"NRT required but not enabled",
-)
-
-
-def _reason(message: str) -> str:
-    """Return the cause and the place from numba's report, which runs to pages."""
-    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    cause = next((found[0] for pattern in _CAUSES if (found := re.search(pattern, message))), "")
-    if "NRT required" in message:
-        cause = "it allocates memory in a round; give it the space in start() instead"
-    places = re.findall(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^', message)
-    ours = ("passes.py", "rows.py", "compile.py")
-    place = next(((f, n, text) for f, n, text in places if not f.endswith(ours)), None)
-    if not cause:
-        lines = [line.strip() for line in message.splitlines() if line.strip()]
-        cause = next((line for line in lines if not line.startswith("Failed in")), "numba gives no reason")
-    return f"{cause}, at {place[0]}:{place[1]}: {place[2].strip()}" if place else cause

@@ -1,0 +1,32 @@
+"""numba's report of what it could not compile, in a sentence."""
+
+from __future__ import annotations
+
+import re
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_STAGE = re.compile(r"Failed in \w+ mode pipeline \(step: [^)]*\)")
+_PLACE = re.compile(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^')
+_NOT_THEIRS = re.compile(r"(^|/)(numba|onlinear/engine)/")
+# What numba says where a function that must not allocate does.
+_ALLOCATION = ("NRT required", "Only accept returning of array passed into the function")
+
+
+def explain(report: str) -> str:
+    """Return the cause and its place in the user's code from a report that runs to pages.
+
+    Reports nest: each stage that failed quotes the stage within it, so the cause is the first line
+    after the innermost one.
+    """
+    report = _COLOUR.sub("", report)
+    if any(sign in report for sign in _ALLOCATION):
+        cause = "it allocates memory in a round; give it the space in start() instead"
+    else:
+        lines = [line.strip() for line in _STAGE.split(report)[-1].splitlines() if line.strip()]
+        cause = lines[0] if lines else "numba gives no reason"
+        if cause.endswith("found for signature:") and len(lines) > 1:
+            cause = f"there is no {lines[1].removeprefix('>>> ')}"
+    for path, line, text in _PLACE.findall(report):
+        if not _NOT_THEIRS.search(path):
+            return f"{cause}, at {path}:{line}: {text.strip()}"
+    return cause

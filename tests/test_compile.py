@@ -1,0 +1,193 @@
+"""Compilation: what cannot be compiled is explained, and the disk cache is neither stale nor fragile."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import onlinear
+from onlinear.errors import RuleError
+from onlinear.rules import add, dot, rule
+
+X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
+
+
+class Pieces:
+    """The methods of a perceptron, to be replaced one at a time."""
+
+    @staticmethod
+    def start(self, n):
+        return np.zeros(n)
+
+    @staticmethod
+    def score(self, w, x):
+        return dot(w, x)
+
+    @staticmethod
+    def update(self, w, x, y, score, mistake):
+        if mistake:
+            add(w, y, x)
+        return mistake
+
+
+def made(**methods):
+    cls = NamedTuple("Made", [("rate", float), ("mode", str)])
+    for name in ("start", "score", "update"):
+        setattr(cls, name, methods.get(name, getattr(Pieces, name)))
+    return rule(cls)(1.0, "fast")
+
+
+def uses_a_field_that_is_not_there(self, w, x):
+    return dot(w, x) * self.speed
+
+
+def uses_a_name_that_is_not_there(self, w, x):
+    return dot(w, x) * speed  # noqa: F821
+
+
+def reads_a_string(self, w, x):
+    return dot(w, x) if self.mode == "fast" else 0.0
+
+
+def allocates(self, w, x):
+    return dot(np.zeros(5), x)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (uses_a_field_that_is_not_there, "rule Made cannot be compiled: Unknown attribute 'speed'.*self.speed"),
+        (uses_a_name_that_is_not_there, "rule Made cannot be compiled: .*'speed'"),
+        (reads_a_string, "rule Made cannot be compiled: .*text.*self.mode"),
+        (allocates, r"rule Made cannot be compiled: it allocates memory in a round; .*start\(\)"),
+    ],
+)
+def test_what_cannot_be_compiled_is_explained(score, message):
+    with pytest.raises(RuleError, match=message) as caught:
+        onlinear.run(made(score=score), X, Y)
+    assert len(str(caught.value)) < 400
+    assert score is uses_a_name_that_is_not_there or "test_compile.py" in str(caught.value)
+
+
+FACTOR = 1.0
+
+
+def scaled(self, w, x, y, score, mistake):
+    add(w, FACTOR * y, x)
+    return True
+
+
+def test_a_changed_constant_is_seen_in_the_same_process(monkeypatch):
+    rule = made(update=scaled)
+    once = onlinear.run(rule, X, Y)
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    twice = onlinear.run(rule, X, Y)
+    assert np.array_equal(twice.weights, 2.0 * once.weights)
+
+
+def test_a_class_defined_again_runs_its_new_code():
+    runs = []
+    for factor in ("1.0", "4.0"):
+        space = {"add": add, "dot": dot, "np": np, "rule": rule, "NamedTuple": NamedTuple}
+        exec(textwrap.dedent(RULE).replace("FACTOR", factor), space)  # noqa: S102
+        runs.append(onlinear.run(space["Mine"](), X, Y))
+        del space
+    assert np.array_equal(runs[1].weights, 4.0 * runs[0].weights)
+
+
+RULE = """
+    from typing import NamedTuple
+    import numpy as np
+    from onlinear.rules import add, dot, rule
+
+    class Weights(NamedTuple):
+        w: np.ndarray
+
+    @rule
+    class Mine(NamedTuple):
+        rate: float = 1.0
+        def start(self, n): return Weights(np.zeros(n))
+        def score(self, state, x): return dot(state.w, x)
+        def update(self, state, x, y, score, mistake):
+            add(state.w, FACTOR * y, x)
+            return True
+"""
+REPORT = """
+    import sys
+    import numpy as np
+    import onlinear
+    from onlinear.engine import passes
+    from onlinear.engine.compile import dispatcher
+
+    X, y = np.eye(3), [1, -1, 1]
+    run = onlinear.run({rule}, X, y)
+    stats = dispatcher(passes.learn).stats
+    print(run.weights[0], sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Run a script in a process of its own, with a cache of its own; return its weight, hits and misses."""
+
+    def run(script, **environment):
+        path = tmp_path / "script.py"
+        path.write_text(textwrap.dedent(script))
+        settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")} | environment
+        settings.pop("NUMBA_DISABLE_JIT", None)
+        done = subprocess.run(
+            [sys.executable, str(path)], env=settings, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        weight, hits, misses = done.stdout.split()
+        return float(weight), int(hits), int(misses)
+
+    return run
+
+
+def test_built_in_rules_are_compiled_once(process):
+    script = REPORT.format(rule="onlinear.rules.Perceptron()")
+    assert process(script) == (1.0, 0, 1)
+    assert process(script) == (1.0, 1, 0)
+
+
+def test_a_rule_in_main_is_found_by_the_next_process_and_an_edit_is_not_missed(process):
+    first = RULE.replace("FACTOR", "2.0") + REPORT.format(rule="Mine()")
+    edited = RULE.replace("FACTOR", "5.0") + REPORT.format(rule="Mine()")
+    assert process(first) == (2.0, 0, 1)
+    assert process(first) == (2.0, 1, 0)
+    assert process(edited) == (5.0, 0, 1)
+    assert process(first) == (2.0, 1, 0)
+
+
+def test_a_constant_and_a_helper_of_another_module_count(process, tmp_path):
+    module = tmp_path / "theirs.py"
+    body = textwrap.dedent(RULE).replace("FACTOR * y", "step(y)")
+    call = REPORT.format(rule="theirs.Mine()")
+
+    def write(factor):
+        helper = f"\nFACTOR = {factor}\n\ndef step(y):\n    return FACTOR * y\n"
+        module.write_text(body + helper)
+        return "import theirs\n" + textwrap.dedent(call)
+
+    assert process(write(2.0)) == (2.0, 0, 1)
+    assert process(write(7.0)) == (7.0, 0, 1)
+    assert process(write(2.0)) == (2.0, 1, 0)
+    module.unlink()
+    # The index on disk names a module that is gone; the built-in rules do not care.
+    assert process(REPORT.format(rule="onlinear.rules.Perceptron()")) == (1.0, 0, 1)
+    assert process(REPORT.format(rule="onlinear.rules.Perceptron()")) == (1.0, 1, 0)
+
+
+def test_without_a_place_for_the_cache_it_still_runs(process):
+    nowhere = {
+        "NUMBA_CACHE_DIR": os.devnull + "/nowhere",
+        "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
+    }
+    script = REPORT.format(rule="onlinear.rules.Perceptron()")
+    assert process(script, **nowhere)[:2] == (1.0, 0)
+    assert process(script, **nowhere)[:2] == (1.0, 0)

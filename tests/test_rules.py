@@ -1,0 +1,207 @@
+"""What a rule is: hyper-parameters in range, methods of the right shape, and one's own like the built-in ones."""
+
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import naive
+import onlinear
+from onlinear.errors import ParameterError, RuleError
+from onlinear.rules import (
+    MarginPerceptron,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+    add,
+    dot,
+    index,
+    rule,
+    size,
+    squared_norm,
+    value,
+)
+from strategies import as_layout, in_blocks, real
+
+X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Perceptron(tie="maybe"), "Perceptron: tie is 'maybe'"),
+        (lambda: MarginPerceptron(margin=-1), r"margin is -1.0; it must be a number with 0.0 <= margin"),
+        (lambda: MarginPerceptron(margin=float("nan")), "margin is nan"),
+        (lambda: MarginPerceptron(margin="wide"), "margin is 'wide'"),
+        (lambda: Winnow(beta=0), "Winnow: beta is 0.0; it must be a number with 0.0 < beta"),
+        (lambda: Winnow(threshold=-2), "threshold is -2"),
+        (lambda: WeightedMajority(eta=1.5), "eta is 1.5; it must be a number with 0.0 < eta <= 1.0"),
+        (lambda: RandomizedWeightedMajority(eta=1), "eta is 1.0; it must be a number with 0.0 < eta < 1.0"),
+        (lambda: RandomizedWeightedMajority(eta="always"), "eta is 'always'"),
+        (lambda: RandomizedWeightedMajority(seed=-1), "seed is -1"),
+        (lambda: Winnow()._replace(beta=-1.0), "beta is -1.0"),
+    ],
+)
+def test_hyper_parameters_out_of_range(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
+
+
+def test_numbers_of_any_kind_become_plain_ones():
+    assert repr(Winnow(beta=np.float32(2), threshold=5)) == "Winnow(beta=2.0, threshold=5.0)"
+    assert repr(RandomizedWeightedMajority(0.5, seed=np.int64(3))) == "RandomizedWeightedMajority(eta=0.5, seed=3)"
+    assert pickle.loads(pickle.dumps(Winnow(2))) == Winnow(2.0)  # noqa: S301
+
+
+@rule(additive=True)
+class PassiveAggressive(NamedTuple):
+    C: float = 1.0
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        loss = max(0.0, 1.0 - y * score)
+        tau = min(self.C, loss / max(squared_norm(x), 1e-12))
+        add(w, tau * y, x)
+        return tau
+
+
+@rule(additive=True)
+class OwnPerceptron(NamedTuple):
+    """The perceptron once more, entry by entry, with a helper, a constant and a method of its own."""
+
+    rate: float = 1.0
+
+    def start(self, n):
+        return OwnState(np.zeros(n), np.zeros(1))
+
+    def step(self, y):
+        return scaled(self.rate, y)
+
+    def score(self, state, x):
+        total = 0.0
+        for k in range(size(x)):
+            total += state.w[index(x, k)] * value(x, k)
+        return total
+
+    def update(self, state, x, y, score, mistake):
+        if mistake:
+            state.steps[0] += 1.0
+            for k in range(size(x)):
+                state.w[index(x, k)] += self.step(y) * value(x, k)
+        return mistake
+
+
+class OwnState(NamedTuple):
+    w: np.ndarray
+    steps: np.ndarray
+
+
+UNIT = 1.0
+
+
+def scaled(rate, y):
+    return rate * y * UNIT
+
+
+@pytest.mark.parametrize("layout", ["dense", "float32", "fortran", "csr", "csr, int64 indices"])
+@pytest.mark.parametrize("block", [1, 7, None])
+@given(data=real())
+def test_own_rule_gets_what_the_built_in_ones_get(layout, block, data):
+    X, y = data
+    Z = as_layout(X, layout)
+    stream = (Z, y) if block is None else (in_blocks(Z, y, block),)
+    for intercept in (False, True):
+        oracle = naive.perceptron(X, y, intercept=intercept)
+        run = onlinear.run(
+            OwnPerceptron(),
+            *stream if block is None else (in_blocks(Z, y, block),),
+            fit_intercept=intercept,
+            trace=True,
+        )
+        assert run.trace.mistakes.tolist() == oracle.mistakes
+        assert [*run.weights, *([run.intercept] if intercept else [])] == oracle.weights
+        assert run.state.arrays.steps[0] == run.updates
+        built_in = onlinear.run(Perceptron(), Z, y, fit_intercept=intercept)
+        assert run.margin_upper_bound == built_in.margin_upper_bound
+
+
+def test_passive_aggressive_as_ones_own():
+    data = onlinear.datasets.separable(0.1, n=2000, d=10, seed=0)
+    run = onlinear.run(PassiveAggressive(C=1e9), *data)
+    # PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1, and its margin bound uses λ = τ.
+    assert run.mistakes <= 1 / 0.1**2
+    assert run.margin_upper_bound >= 0.1
+    assert run.updates > run.mistakes
+
+
+def method(name):
+    def broken(**methods):
+        base = {
+            "start": lambda self, n: np.zeros(n),
+            "score": lambda self, w, x: dot(w, x),
+            "update": lambda self, w, x, y, score, mistake: mistake,
+        }
+        made = NamedTuple(name, [("rate", float)])
+        for key, function in (base | methods).items():
+            if function is not None:
+                setattr(made, key, function)
+        return made
+
+    return broken
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"update": None}, r"rule Broken has no method update\(self, state, x, y, score, mistake\)"),
+        ({"start": 3}, r"rule Broken has no method start\(self, n\)"),
+        ({"score": lambda self, w: 0.0}, r"rule Broken: the method is score\(self, state, x\), not score\(self, w\)"),
+        ({"predict": lambda self, score: 1}, r"rule Broken: the method is predict\(self, score, t\)"),
+    ],
+)
+def test_faulty_definitions_are_named(methods, message):
+    with pytest.raises(RuleError, match=message):
+        rule(method("Broken")(**methods))
+
+
+def test_a_rule_is_a_named_tuple():
+    with pytest.raises(RuleError, match="rule Plain is not a typing.NamedTuple"):
+
+        @rule
+        class Plain:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (lambda self, n: [0.0] * n, "rule Broken: start.. returned list"),
+        (lambda self, n: np.zeros(n + 1), r"rule Broken: start\(5\) returned weights of shape \(6,\)"),
+        (lambda self, n: np.zeros(n, dtype=int), "rule Broken: start.. must return C-contiguous float64 arrays"),
+    ],
+)
+def test_faulty_starts_are_named(start, message):
+    faulty = rule(method("Broken")(start=start))
+    with pytest.raises(RuleError, match=message):
+        onlinear.run(faulty(1.0), X, Y)
+
+
+def test_what_is_not_a_rule():
+    with pytest.raises(RuleError, match=r"Perceptron is a class; a rule is an instance of it: Perceptron\(...\)"):
+        onlinear.run(Perceptron, X, Y)
+    with pytest.raises(RuleError, match="is not a rule; decorate its class"):
+        onlinear.run((1, 2), X, Y)
+
+
+def test_division_by_zero_names_the_rule():
+    faulty = rule(method("Faulty")(update=lambda self, w, x, y, score, mistake: 1.0 / (self.rate - self.rate)))
+    with pytest.raises(onlinear.errors.OnlinearError, match="Faulty.*divided by zero"):
+        onlinear.run(faulty(1.0), X, Y)
