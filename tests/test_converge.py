@@ -1,0 +1,133 @@
+"""The halting loop and the batch perceptron."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear.errors import DataError, ParameterError
+from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow
+
+X, Y = onlinear.datasets.separable(0.02, n=300, d=5, seed=3)
+XOR = onlinear.datasets.xor()
+SELECTIONS = ["cyclic", "random", "worst"]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("matrix", [X, np.asfortranarray(X), X.astype(np.float32), scipy.sparse.csr_matrix(X)])
+def test_it_halts_when_it_separates(selection, matrix):
+    done = onlinear.converge(Perceptron(), matrix, Y, selection=selection, fit_intercept=True)
+    assert done.halted
+    assert np.array_equal(done.predict(matrix), Y)
+    assert "nothing left to learn from 300 examples" in repr(done)
+
+
+@pytest.mark.parametrize("tie", ["mistake", "negative", "positive"])
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_ties_do_not_end_it_too_soon(selection, tie):
+    """At the start every score is 0: whether a label is misclassified is for the convention to say."""
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.5], [0.5, 1.0]]), np.array([-1, 1, -1])
+    done = onlinear.converge(Perceptron(tie), X, y, selection=selection)
+    assert done.halted
+    assert np.array_equal(done.predict(X), y)
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_it_gives_up_and_says_what_is_known(selection):
+    done = onlinear.converge(Perceptron(), *XOR, selection=selection, fit_intercept=True, max_updates=50)
+    assert not done.halted
+    assert done.updates == 50
+    assert f"gave up after 50 updates; no separator has a margin above {done.margin_upper_bound:.6g}" in done.reason
+
+
+def test_passes_are_limited():
+    done = onlinear.converge(Perceptron(), *XOR, fit_intercept=True, max_passes=10)
+    assert (done.halted, done.passes, done.rounds) == (False, 10, 40)
+    assert "gave up after 10 passes" in done.reason
+
+
+def test_random_orders_come_from_the_seed():
+    one, same, other = (onlinear.converge(Perceptron(), X, Y, selection="random", seed=s) for s in (1, 1, 2))
+    assert np.array_equal(one.weights, same.weights)
+    assert not np.array_equal(one.weights, other.weights)
+
+
+def test_the_worst_is_taken_first():
+    X = np.array([[1.0, 0.0], [0.0, 3.0], [0.0, 1.0]])
+    done = onlinear.converge(
+        Perceptron(), X, [1, 1, 1], selection="worst", start=np.array([-1.0, -1.0]), max_updates=1, classes=(-1, 1)
+    )
+    assert done.weights.tolist() == [-1.0, 2.0]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_going_on_from_a_run_does_not_begin_again(selection):
+    first = onlinear.converge(Perceptron(), X[:150], Y[:150], selection=selection)
+    again = onlinear.converge(Perceptron(), X[:150], Y[:150], selection=selection, start=first)
+    assert again.updates == first.updates
+    more = onlinear.converge(Perceptron(), X[150:], Y[150:], selection=selection, start=first)
+    assert more.halted
+    assert more.updates >= first.updates
+    assert more.rounds > first.rounds
+    online = onlinear.run(Perceptron(), X, Y)
+    assert onlinear.converge(Perceptron(), X, Y, start=online).updates >= online.updates
+
+
+def test_a_margin_out_of_reach_is_given_up_early():
+    X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+    done = onlinear.converge(MarginPerceptron(margin=1.5), X, [1, 1], classes=(-1, 1), max_passes=10**6)
+    assert not done.halted
+    assert done.passes < 100
+    assert "no separator has the margin 1.5 that the rule asks for" in done.reason
+
+
+def test_winnow_converges_on_a_disjunction():
+    data = onlinear.datasets.disjunction(3, 20, n=400, seed=1)
+    done = onlinear.converge(Winnow(), *data)
+    assert done.halted
+    assert np.array_equal(done.predict(data.X), data.y)
+
+
+def test_refusals():
+    with pytest.raises(ParameterError, match="WeightedMajority learns from every example; it never halts"):
+        onlinear.converge(WeightedMajority(), np.sign(X), Y)
+    with pytest.raises(ParameterError, match="selection is 'best'"):
+        onlinear.converge(Perceptron(), X, Y, selection="best")
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    for selection in SELECTIONS:
+        with pytest.raises(DataError, match="row 7, column 2: value nan"):
+            onlinear.converge(Perceptron(), bad, Y, selection=selection)
+    with pytest.raises(DataError, match="row 7, column 2: value nan"):
+        onlinear.batch_perceptron(bad, Y)
+    with pytest.raises(ParameterError, match="schedule is 'fast'"):
+        onlinear.batch_perceptron(X, Y, schedule="fast")
+    with pytest.raises(ParameterError, match=r"schedule\(2\) is -1.0; a step size must be finite"):
+        onlinear.batch_perceptron(*XOR, schedule=lambda k: 3.0 - 2.0 * k)
+
+
+@pytest.mark.parametrize("schedule", ["constant", "1/k", lambda k: 1 / (1 + k)])
+def test_batch_perceptron_against_a_naive_one(schedule):
+    X = np.array([[4, 1], [1, 3], [-2, 1], [-3, -2]]) / 4.0
+    y = np.array([1, 1, -1, -1])
+    eta = {"constant": lambda k: 1.0, "1/k": lambda k: 1.0 / k}.get(schedule, schedule)
+    w, sizes = np.zeros(2), []
+    while (wrong := y * (X @ w) <= 0).any():
+        sizes.append(int(wrong.sum()))
+        w = w + eta(len(sizes)) * (y[wrong, None] * X[wrong]).sum(axis=0)
+    done = onlinear.batch_perceptron(X, y, schedule=schedule)
+    assert done.halted
+    assert done.batch_sizes == tuple(sizes)
+    assert np.allclose(done.weights, w)
+    assert done.updates == sum(sizes)
+
+
+def test_batch_perceptron_gives_up_and_goes_on():
+    first = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=5)
+    assert not first.halted
+    assert first.passes == len(first.batch_sizes) == 5
+    on = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=3, start=first)
+    assert len(on.batch_sizes) == 8
+    whole = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=8)
+    assert np.array_equal(on.weights, whole.weights)
+    assert "steps" in repr(on)

@@ -1,0 +1,306 @@
+"""What a run returns and refuses."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear import Potentials
+from onlinear.errors import DataError, ParameterError
+from onlinear.rules import (
+    MarginPerceptron,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+)
+
+X, Y = onlinear.datasets.separable(0.1, n=200, d=5, seed=3)
+CSR = scipy.sparse.csr_matrix(X)
+
+
+def broken(value, row=7, column=2, matrix=X):
+    copy = matrix.copy()
+    copy[row, column] = value
+    return copy
+
+
+def outside(where):
+    copy = scipy.sparse.csr_matrix(X)
+    copy.has_canonical_format = True
+    copy.has_sorted_indices = True
+    getattr(copy, where)[-1] = 10**6 if where == "indices" else copy.nnz + 5
+    return copy
+
+
+BINARY = (X > 0) * 1.0
+ADVICE = np.where(X > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "data", "message"),
+    [
+        (Perceptron(), (broken(np.nan), Y), "row 7, column 2: value nan; inputs must be finite"),
+        (Perceptron(), (broken(-np.inf), Y), "row 7, column 2: value -inf; inputs must be finite"),
+        (Perceptron(), (broken(np.inf).astype(np.float32), Y), "row 7, column 2: value inf"),
+        (Perceptron(), (scipy.sparse.csr_matrix(broken(np.nan)), Y), "row 7, column 2: value nan"),
+        (Perceptron(), ([(X[:5], Y[:5]), (broken(np.nan)[5:], Y[5:])],), "row 7, column 2: value nan"),
+        (MarginPerceptron(0.1), (broken(np.nan, row=199), Y), "row 199, column 2: value nan"),
+        (Winnow(), (broken(0.5, matrix=BINARY), Y), "row 7, column 2: value 0.5; inputs must be 0 or 1"),
+        (Winnow(), (broken(np.nan, matrix=BINARY), Y), "row 7, column 2: value nan; inputs must be 0 or 1"),
+        (WeightedMajority(), (broken(0.0, matrix=ADVICE), Y), "row 7, column 2: value 0.0; advice must be"),
+        (WeightedMajority(), (scipy.sparse.csr_matrix(broken(0.0, matrix=ADVICE)), Y), "row 7: advice must be"),
+        (Perceptron(), (X, Y[:-1]), r"X has 200 row\(s\) and y has 199 label\(s\)"),
+        (Perceptron(), (X, np.ones(200)), r"only one label \(1.0\) in the data; name both with classes="),
+        (Perceptron(), (X, np.where(np.arange(200) == 9, 5, Y)), r"row 9: label 5; the labels are -1"),
+        (Perceptron(), (X, np.where(np.arange(200) == 9, np.nan, Y)), "row 9: label nan"),
+        (Perceptron(), (X, [np.nan] * 200), "row 0: label nan"),
+        (Perceptron(), (X, [1, "a"] * 100), "row 0: label 1 among strings"),
+        (Perceptron(), (X, np.array([1, "a"] * 100, dtype=object)), "cannot be ordered"),
+        (Perceptron(), (X, np.stack([Y, Y], axis=1)), r"y has 2 dimension\(s\)"),
+        (Perceptron(), (X[0], Y), r"X has 1 dimension\(s\); it needs two"),
+        (Perceptron(), ([["a", "b"]] * 200, Y), "X holds <U1, not numbers"),
+        (Perceptron(), (X.astype(complex), Y), "X holds complex128, not numbers"),
+        (Perceptron(), (np.array([[1.0, "b"]] * 200, dtype=object), Y), "row 0, column 1: 'b' is not a number"),
+        (Perceptron(), ([[1.0, 2.0], [3.0]], [0, 1]), "X is not a matrix"),
+        (Perceptron(), (X[:0], Y[:0]), "no examples"),
+        (Perceptron(), ([],), "no examples"),
+        (Perceptron(), (iter([(X[:0], Y[:0])]),), "no examples"),
+        (Perceptron(), (X,), "y is missing"),
+        (Perceptron(), ((X, Y),), "y is missing"),
+        (Perceptron(), (5,), "y is missing"),
+        (Perceptron(), ([X],), "block 0 is not a pair"),
+        (Perceptron(), ([(X, Y), (X[:, :3], Y)],), "a dense block has 3 features where 5 are known"),
+        (Perceptron(), ([(X, Y), (X, Y[:3])],), "block 1: X has 200"),
+        (Winnow(), ([(BINARY, Y), (np.ones((200, 6)), Y)],), "a block has 6 features; Winnow began with 5"),
+        (WeightedMajority(), ([(ADVICE, Y), (np.ones((200, 6)), Y)],), "a block has 6 features"),
+        (Perceptron(), (outside("indices"), Y), "row 199: it leads outside the matrix"),
+        (Perceptron(), (outside("indptr"), Y), "row 199: it leads outside the matrix"),
+        (Perceptron(), (np.array([[1e200], [1e200]]), [0, 1]), "row 1: .*score overflows"),
+    ],
+)
+def test_bad_data_is_refused_with_its_place(rule, data, message):
+    with pytest.raises(DataError, match=message):
+        onlinear.run(rule, *data)
+
+
+@pytest.mark.parametrize(
+    ("rule", "data", "options", "message"),
+    [
+        (Winnow(), (BINARY, Y), {"fit_intercept": True}, "Winnow takes binary inputs as they are: no fit_intercept"),
+        (WeightedMajority(), (ADVICE, Y), {"normalize": True}, "takes advice inputs as they are: no normalize"),
+        (WeightedMajority(), (ADVICE, Y), {"start": np.ones(5)}, "experts start equal"),
+        (Winnow(), (BINARY, Y), {"start": np.zeros(5)}, "start has a weight that is not above 0"),
+        (Perceptron(), (X, Y), {"start": np.zeros(4)}, r"start has shape \(4,\); there are 5 features"),
+        (Perceptron(), (X, Y), {"start": np.full(5, np.nan)}, "start has a weight that is not finite"),
+        (Perceptron(), (X, Y), {"start": (np.zeros(5), 1.0)}, "start has an intercept, but fit_intercept is False"),
+        (Perceptron(), (X, Y), {"n_features": 0}, "n_features is 0"),
+        (Perceptron(), (X, Y), {"classes": (1, 1)}, "must name two labels"),
+        (Perceptron(), (X, Y), {"trace": Potentials(np.ones(3))}, r"the comparator has shape \(3,\)"),
+    ],
+)
+def test_bad_arguments_are_refused(rule, data, options, message):
+    with pytest.raises(ParameterError, match=message):
+        onlinear.run(rule, *data, **options)
+
+
+def test_a_failed_run_leaves_the_state_as_it_was():
+    first = onlinear.run(Perceptron(), X, Y)
+    before = first.weights.copy()
+    with pytest.raises(DataError, match="row 7"):
+        onlinear.run(Perceptron(), broken(np.nan), -Y, state=first.state)
+    assert np.array_equal(first.weights, before)
+    assert first.rounds == 200
+    with pytest.raises(ValueError, match="read-only"):
+        first.weights[0] = 5.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": Perceptron("negative")}, "the state is of Perceptron"),
+        ({"rule": MarginPerceptron(0.0)}, "the state is of Perceptron"),
+        ({"start": np.zeros(5)}, "start and state exclude each other"),
+        ({"fit_intercept": True}, "fit_intercept was False when the state began"),
+        ({"normalize": True}, "normalize was False when the state began"),
+        ({"classes": (0, 1)}, r"classes is \(0, 1\), but the state has \[-1, 1\]"),
+    ],
+)
+def test_a_state_goes_on_as_it_began(options, message):
+    state = onlinear.run(Perceptron(), X, Y).state
+    rule = options.pop("rule", Perceptron())
+    with pytest.raises(ParameterError, match=message):
+        onlinear.run(rule, X, Y, state=state, **options)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["no", "yes"], ["no", "yes"]),
+        ([0, 1], [0, 1]),
+        ([1, 2], [1, 2]),
+        ([False, True], [False, True]),
+        ([-1.0, 1.0], [-1.0, 1.0]),
+    ],
+)
+@pytest.mark.parametrize("block", [None, 1, 50])
+def test_any_two_labels(labels, classes, block):
+    y = np.array(labels)[(Y > 0).astype(int)]
+    stream = (X, y) if block is None else (((X[i : i + block], y[i : i + block]) for i in range(0, 200, block)),)
+    run = onlinear.run(Perceptron(), *stream)
+    assert run.classes.tolist() == classes
+    assert np.array_equal(run.weights, onlinear.run(Perceptron(), X, Y).weights)
+    assert np.array_equal(run.predict(X) == classes[1], run.decision_function(X) > 0)
+
+
+def test_blocks_whose_memory_is_reused():
+    def reusing():
+        buffer = np.empty((1, 5))
+        for x, y in zip(X, np.sort(Y), strict=True):
+            buffer[0] = x
+            yield buffer, np.array([y])
+
+    assert np.array_equal(
+        onlinear.run(Perceptron(), reusing()).weights, onlinear.run(Perceptron(), X, np.sort(Y)).weights
+    )
+
+
+def test_one_label_for_too_long_asks_for_the_other():
+    block = (np.ones((1000, 1000)), np.ones(1000))
+    with pytest.raises(DataError, match=r"only one label .* in the first \d+ MB; name both with classes="):
+        onlinear.run(Perceptron(), (block for _ in range(100)))
+
+
+def test_declared_classes_decide_which_is_positive():
+    flipped = onlinear.run(Perceptron(), X, Y, classes=(1, -1))
+    assert np.array_equal(flipped.weights, -onlinear.run(Perceptron(), X, Y).weights)
+    assert np.array_equal(flipped.predict(X), onlinear.run(Perceptron(), X, Y).predict(X))
+
+
+def test_ties_are_shown_as_the_first_class_unless_positive():
+    for tie, shown in (("mistake", -1), ("negative", -1), ("positive", 1)):
+        run = onlinear.run(Perceptron(tie), X, Y)
+        assert run.predict(np.zeros((3, 5))).tolist() == [shown] * 3
+
+
+def test_ties_in_all_zero_rows():
+    zeros, y = np.zeros((10, 3)), np.array([1, -1, -1, -1, 1, -1, -1, -1, -1, -1])
+    counts = {tie: onlinear.run(Perceptron(tie), zeros, y).mistakes for tie in ("mistake", "negative", "positive")}
+    assert counts == {"mistake": 10, "negative": 2, "positive": 8}
+    assert onlinear.run(Perceptron(), zeros, y).updates == 10
+
+
+def test_features_that_were_not_there_weigh_nothing():
+    run = onlinear.run(Perceptron(), CSR, Y)
+    wider = scipy.sparse.hstack([CSR, scipy.sparse.csr_matrix(np.ones((200, 2)))]).tocsr()
+    assert np.array_equal(run.decision_function(wider), run.decision_function(CSR))
+    assert run.decision_function(CSR[:, :3]).shape == (200,)
+    with pytest.raises(DataError, match="a dense block has 3 features where 5 are known"):
+        run.predict(X[:, :3])
+    with pytest.raises(DataError, match="row 7, column 2: value nan"):
+        run.predict(broken(np.nan))
+
+
+def test_the_width_can_be_declared():
+    run = onlinear.run(Winnow(), [(BINARY, Y)], n_features=5)
+    assert np.array_equal(run.weights, onlinear.run(Winnow(), BINARY, Y).weights)
+    sparse = scipy.sparse.csr_matrix(BINARY)
+    wide = onlinear.run(Winnow(), sparse, Y, n_features=9)
+    assert wide.n_features == wide.weights.size == 9
+    assert np.array_equal(wide.weights[:5], onlinear.run(Winnow(threshold=9.0), BINARY, Y).weights)
+
+
+def test_growth_by_many_small_steps():
+    eye = scipy.sparse.eye_array(300, format="csr")
+    y = np.where(np.arange(300) % 2, 1, -1)
+    run = onlinear.run(Perceptron(), ((eye[[i], : i + 1], y[[i]]) for i in range(300)))
+    assert run.n_features == 300
+    assert np.array_equal(run.weights, y)
+
+
+def test_start_with_an_intercept():
+    run = onlinear.run(Perceptron(), X, Y, fit_intercept=True, start=(np.ones(5), -2.0), trace=True)
+    assert run.trace.scores[0] == pytest.approx(X[0].sum() - 2.0)
+
+
+def test_potentials_of_each_kind():
+    for rule, data, names in (
+        (Perceptron(), X, {"squared_norm"}),
+        (Winnow(), BINARY, {"total_weight", "squared_norm"}),
+        (WeightedMajority(), ADVICE, {"weights", "mistakes"}),
+        (RandomizedWeightedMajority("anytime"), ADVICE, {"weights", "mistakes"}),
+    ):
+        plain = onlinear.run(rule, data, Y, trace=True)
+        traced = onlinear.run(rule, data, Y, trace=Potentials())
+        assert plain.trace.potentials == {}
+        assert set(traced.trace.potentials) == names
+        assert {len(values) for values in traced.trace.potentials.values()} == {traced.updates}
+        assert np.array_equal(traced.trace.scores, plain.trace.scores)
+        assert np.array_equal(traced.weights, plain.weights)
+    assert np.array_equal(traced.trace.potentials["mistakes"][-1], traced.expert_mistakes)
+
+
+def test_rounds_of_a_trace_count_on():
+    first = onlinear.run(Perceptron(), X[:50], Y[:50])
+    second = onlinear.run(Perceptron(), X[50:], Y[50:], state=first.state, trace=True)
+    whole = onlinear.run(Perceptron(), X, Y, trace=True)
+    assert second.trace.mistakes.tolist() == [t for t in whole.trace.mistakes if t >= 50]
+
+
+def test_what_a_run_shows():
+    run = onlinear.run(Perceptron(), X, Y, fit_intercept=True)
+    text = repr(run)
+    assert text.startswith("Run of Perceptron(tie='mistake')\n")
+    for fact in ("200 with 5 features", "-1 (negative), 1 (positive)", f"{run.mistakes:,} (", "at most", "intercept"):
+        assert fact in text
+    page = run._repr_html_()
+    assert page.startswith("<table>")
+    assert "<th style='text-align:left'>mistakes</th>" in page
+    experts = repr(onlinear.run(RandomizedWeightedMajority(), ADVICE, Y))
+    assert "best expert" in experts
+    assert "expected mistakes" in experts
+    strings = onlinear.run(Perceptron(), X, np.where(Y > 0, "<b>", "a"))
+    assert "&lt;b&gt;" in strings._repr_html_()
+
+
+def test_margin_is_unknown_before_the_first_update():
+    run = onlinear.run(Perceptron(), X, Y, start=X.T @ Y)
+    assert run.updates == 0
+    assert run.margin_upper_bound == np.inf
+    assert onlinear.run(Winnow(), BINARY, Y).margin_upper_bound is None
+
+
+def test_runs_in_threads_do_not_meet():
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    big, labels = onlinear.datasets.noisy(0.05, n=20_000, d=30, seed=2)
+    alone = onlinear.run(Perceptron(), big, labels)
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: onlinear.run(Perceptron(), big, labels), range(8)))
+    assert {run.weights.tobytes() for run in together} == {alone.weights.tobytes()}
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.5, 1.0])
+def test_experts_neither_underflow_nor_forget(eta):
+    """Expert 0 errs in the first half, expert 1 in the second and once more: expert 0 wins in the end."""
+    half = 50_000
+    y = np.ones(2 * half + 1)
+    advice = np.ones((2 * half + 1, 3))
+    advice[:half, 0] = -1
+    advice[half:, 1] = -1
+    advice[:, 2] = -1
+    run = onlinear.run(WeightedMajority(eta), advice, y, classes=(-1, 1))
+    assert run.expert_mistakes.tolist() == [half, half + 1, 2 * half + 1]
+    assert run.weights[0] > run.weights[1] > 0 or eta == 1.0
+    assert run.weights[0] / run.weights.max() == 1.0
+    assert np.isfinite(run.decision_function(advice)).all()
+    randomized = onlinear.run(RandomizedWeightedMajority(min(eta, 0.9)), advice, y, classes=(-1, 1))
+    bound = (half * np.log(1 / (1 - min(eta, 0.9))) + np.log(3)) / min(eta, 0.9)
+    assert randomized.expected_mistakes <= bound
+
+
+def test_winnow_weights_never_reach_zero():
+    X = np.ones((5000, 1))
+    run = onlinear.run(Winnow(threshold=1e-320), X, -np.ones(5000), classes=(-1, 1))
+    assert run.weights[0] > 0
+    assert run.mistakes == 5000
