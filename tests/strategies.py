@@ -52,7 +52,7 @@ def separable(draw, **options):
 
 
 def _other_numbers(X):
-    return X.astype(np.int64) if (X == np.floor(X)).all() else X.astype(np.longdouble)
+    return X.astype(np.int64) if (np.floor(X) == X).all() else X.astype(np.longdouble)
 
 
 def _with_duplicates(X):

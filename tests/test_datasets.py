@@ -47,7 +47,7 @@ def test_noisy(seed):
 def test_experts(seed):
     data = datasets.experts(5, 2000, best=0.1, rest=0.4, seed=seed)
     assert set(np.unique(data.X)) == {-1.0, 1.0}
-    rates = (data.X != data.y[:, None]).mean(axis=0)
+    rates = (data.y[:, None] != data.X).mean(axis=0)
     assert np.abs(rates - [0.1, 0.4, 0.4, 0.4, 0.4]).max() < 5 * 0.5 / np.sqrt(2000)
 
 

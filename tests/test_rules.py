@@ -173,7 +173,7 @@ def test_faulty_definitions_are_named(methods, message):
 
 
 def test_a_rule_is_a_named_tuple():
-    with pytest.raises(RuleError, match="rule Plain is not a typing.NamedTuple"):
+    with pytest.raises(RuleError, match=r"rule Plain is not a typing.NamedTuple"):
 
         @rule
         class Plain:
@@ -203,5 +203,5 @@ def test_what_is_not_a_rule():
 
 def test_division_by_zero_names_the_rule():
     faulty = rule(method("Faulty")(update=lambda self, w, x, y, score, mistake: 1.0 / (self.rate - self.rate)))
-    with pytest.raises(onlinear.errors.OnlinearError, match="Faulty.*divided by zero"):
+    with pytest.raises(onlinear.errors.OnlinearError, match=r"Faulty.*divided by zero"):
         onlinear.run(faulty(1.0), X, Y)

@@ -39,10 +39,19 @@ def lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         first, second = (_Run(builder, args[k], args[k + 1]) for k in (0, 2))
         total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
+        sums = builder.bitcast(total, _DOUBLE.as_pointer())
+        # Rows seldom begin at a cache line, and a load of 64 bytes would then straddle two.
+        width = LANES // 2 if first.entry == second.entry == _DOUBLE else LANES
 
         def step(offset: Any, mask: Any) -> None:
-            product = builder.fmul(first.load(offset, mask), second.load(offset, mask))
-            builder.store(builder.fadd(builder.load(total), product), total)
+            wide = width if mask is None else LANES
+            for lane in range(0, LANES, wide):
+                at = builder.bitcast(
+                    builder.gep(sums, [ir.Constant(_INT, lane)]), ir.VectorType(_DOUBLE, wide).as_pointer()
+                )
+                here = builder.add(offset, ir.Constant(_WORD, lane))
+                product = builder.fmul(first.load(here, mask, wide), second.load(here, mask, wide))
+                builder.store(builder.fadd(builder.load(at), product), at)
 
         _for_each_vector(builder, args[4], step)
         vector, width = builder.load(total), LANES
@@ -79,28 +88,28 @@ class _Run:
         self.builder = builder
         self.entry = pointer.type.pointee
         self.size = 8 if self.entry == _DOUBLE else 4
-        self.vector = ir.VectorType(self.entry, LANES)
         self.pointer = builder.gep(pointer, [offset])
 
-    def load(self, offset: Any, mask: Any) -> Any:
+    def load(self, offset: Any, mask: Any, width: int = LANES) -> Any:
         """Return a vector of doubles; where masked out, 0."""
-        at, blank = self._at(offset), ir.Constant(self.vector, [0.0] * LANES)
+        vector = ir.VectorType(self.entry, width)
+        at, blank = self._at(offset, vector), ir.Constant(vector, [0.0] * width)
         if mask is None:
             loaded = self.builder.load(at, align=self.size)
         else:
-            loaded = self._call("load", self.vector, [at, ir.Constant(_INT, self.size), mask, blank])
-        return loaded if self.entry == _DOUBLE else self.builder.fpext(loaded, _DOUBLES)
+            loaded = self._call("load", vector, [at, ir.Constant(_INT, self.size), mask, blank])
+        return loaded if self.entry == _DOUBLE else self.builder.fpext(loaded, ir.VectorType(_DOUBLE, width))
 
     def store(self, offset: Any, mask: Any, values: Any) -> None:
         """Write a vector of doubles, where not masked out."""
-        at = self._at(offset)
+        at = self._at(offset, _DOUBLES)
         if mask is None:
             self.builder.store(values, at, align=self.size)
         else:
             self._call("store", ir.VoidType(), [values, at, ir.Constant(_INT, self.size), mask])
 
-    def _at(self, offset: Any) -> Any:
-        return self.builder.bitcast(self.builder.gep(self.pointer, [offset]), self.vector.as_pointer())
+    def _at(self, offset: Any, vector: Any) -> Any:
+        return self.builder.bitcast(self.builder.gep(self.pointer, [offset]), vector.as_pointer())
 
     def _call(self, verb: str, returns: Any, args: list[Any]) -> Any:
         kind = ir.FunctionType(returns, [arg.type for arg in args])
