@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: run test lint bench docs wheel clean
 
@@ -25,17 +25,21 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/build.py
 
+# The tests on the installed wheel, in an environment that has never seen the source.
 wheel: $(READY)
-	rm -rf dist
+	rm -rf dist build/wheel
 	$(BIN)/python -m build --no-isolation --wheel
+	$(PYTHON) -m venv build/wheel
+	build/wheel/$(PIP) --upgrade pip
+	build/wheel/$(PIP) --group dev dist/onlinear-*.whl
+	build/wheel/bin/python -m pytest tests README.md
 
 $(READY): pyproject.toml constraints.txt src/onlinear/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit("onlinear needs Python 3.11 or later, not " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
-	$(PIP) --upgrade pip
-	$(PIP) --group dev
-	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation --editable .
+	.venv/$(PIP) --upgrade pip
+	.venv/$(PIP) --group dev
+	.venv/$(PIP) --no-build-isolation --editable .
 	@touch $@
 
 clean:

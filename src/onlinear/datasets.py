@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from onlinear.errors import ParameterError
 
+__all__ = ["Dataset", "disjunction", "drift", "experts", "noisy", "r_of_k", "separable", "xor"]
+
 Floats = NDArray[np.float64]
 
 

@@ -1,0 +1,118 @@
+"""What is public, that it is documented, and that nothing heavy is loaded before it is used."""
+
+import importlib
+import inspect
+import os
+import runpy
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import onlinear
+
+ROOT = Path(__file__).parents[1]
+
+PUBLIC = {
+    "onlinear": """BatchRun Convergence Potentials Run State Trace __version__ batch_perceptron converge datasets
+        errors rules run""",
+    "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
+        index rule size squared_norm uniform value""",
+    "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
+}
+
+
+def python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.split()
+
+
+def test_public_names():
+    for name, names in PUBLIC.items():
+        assert sorted(importlib.import_module(name).__all__) == sorted(names.split())
+    assert set(dir(onlinear)) == set(onlinear.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'learn'"):
+        onlinear.learn  # noqa: B018
+
+
+def test_every_public_name_is_documented():
+    modules = (onlinear, onlinear.rules, onlinear.datasets)
+    things = [getattr(module, name) for module in modules for name in module.__all__]
+    members = [
+        member
+        for thing in things
+        if inspect.isclass(thing)
+        for name, member in vars(thing).items()
+        if isinstance(member, property) or (inspect.isfunction(member) and not name.startswith("_"))
+    ]
+    rule_methods = {"start", "score", "update", "predict", "for_width", "check", "accepts"}
+    for thing in [*things, *members]:
+        if not isinstance(thing, str) and getattr(thing, "__name__", "") not in rule_methods:
+            assert inspect.getdoc(thing), thing
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import onlinear", {"numpy", "scipy", "numba"}),
+        ("import onlinear.rules, onlinear.datasets; onlinear.rules.Perceptron()", {"scipy", "numba"}),
+        ("import onlinear; onlinear.run", {"scipy", "numba"}),
+        (
+            "import onlinear; onlinear.run(onlinear.rules.Perceptron(), [[1.0], [2.0]], [0, 1])",
+            {"scipy.sparse", "scipy.stats", "sklearn", "pandas"},
+        ),
+    ],
+)
+def test_nothing_heavy_is_loaded_before_it_is_used(code, absent):
+    loaded = set(python(f"import sys; {code}; print(*sys.modules)"))
+    assert not absent & loaded
+
+
+def test_the_main_job_prints_its_table():
+    shown = subprocess.run(
+        [sys.executable, "-m", "onlinear"], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+    rows = [line.split() for line in shown.splitlines() if line.strip().startswith(("200", "400"))]
+    assert [row[:2] for row in rows] == [
+        ["200", "Winnow"],
+        ["200", "Perceptron"],
+        ["400", "Winnow"],
+        ["400", "Perceptron"],
+    ]
+    for row in rows:
+        rounds, mistakes, positive, negative, bound = (float(cell.replace(",", "")) for cell in row[2:7])
+        assert rounds == 10_000
+        assert positive + negative == mistakes <= bound
+
+
+def test_the_reference_is_up_to_date():
+    build = runpy.run_path(str(ROOT / "docs" / "build.py"))
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert page == build["reference"](), "run `make docs`"
+
+
+def test_the_wheel_is_whole(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],
+        capture_output=True,
+        check=True,
+        timeout=120,
+        env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"},
+    )
+    (wheel,) = tmp_path.glob("onlinear-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    sources = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    assert sources | {"onlinear/py.typed"} <= names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not any(name.startswith(("tests", "benchmarks")) for name in names)
+
+
+def test_no_index_or_host_in_the_constraints():
+    for line in (ROOT / "constraints.txt").read_text().split():
+        name, _, version = line.partition("==")
+        assert name, line
+        assert version, line
+        assert "/" not in line, line
