@@ -48,10 +48,11 @@ class PassiveAggressive(NamedTuple):
         return dot(w, x)
 
     def update(self, w, x, y, score, mistake):
-        loss = max(0.0, 1.0 - y * score)
-        tau = min(self.C, loss / squared_norm(x)) if loss > 0.0 else 0.0
-        if tau > 0.0:
-            add(w, tau * y, x)
+        loss = 1.0 - y * score
+        if loss <= 0.0:
+            return 0.0
+        tau = min(self.C, loss / squared_norm(x))
+        add(w, tau * y, x)
         return tau
 
 

@@ -67,8 +67,10 @@ class PassiveAggressive(NamedTuple):
         return dot(w, x)
 
     def update(self, w, x, y, score, mistake):
-        loss = max(0.0, 1.0 - y * score)
-        tau = min(self.C, loss / max(squared_norm(x), 1e-12))
+        loss = 1.0 - y * score
+        if loss <= 0.0:
+            return 0.0
+        tau = min(self.C, loss / squared_norm(x))
         add(w, tau * y, x)
         return tau
 

@@ -92,11 +92,11 @@ def test_bad_data_is_refused_with_its_place(rule, data, message):
         (WeightedMajority(), (ADVICE, Y), {"start": np.ones(5)}, "experts start equal"),
         (Winnow(), (BINARY, Y), {"start": np.zeros(5)}, "start has a weight that is not above 0"),
         (Perceptron(), (X, Y), {"start": np.zeros(4)}, r"start has shape \(4,\); there are 5 features"),
-        (Perceptron(), (X, Y), {"start": np.full(5, np.nan)}, "start has a weight that is not finite"),
+        (Perceptron(), (X, Y), {"start": np.full(5, np.nan)}, "start has an entry that is not finite"),
         (Perceptron(), (X, Y), {"start": (np.zeros(5), 1.0)}, "start has an intercept, but fit_intercept is False"),
         (Perceptron(), (X, Y), {"n_features": 0}, "n_features is 0"),
         (Perceptron(), (X, Y), {"classes": (1, 1)}, "must name two labels"),
-        (Perceptron(), (X, Y), {"trace": Potentials(np.ones(3))}, r"the comparator has shape \(3,\)"),
+        (Perceptron(), (X, Y), {"trace": Potentials(np.ones(3))}, r"comparator has shape \(3,\)"),
     ],
 )
 def test_bad_arguments_are_refused(rule, data, options, message):
@@ -238,6 +238,14 @@ def test_potentials_of_each_kind():
         assert np.array_equal(traced.trace.scores, plain.trace.scores)
         assert np.array_equal(traced.weights, plain.weights)
     assert np.array_equal(traced.trace.potentials["mistakes"][-1], traced.expert_mistakes)
+
+
+def test_a_comparator_with_its_intercept():
+    u, c = np.arange(5.0), 2.0
+    run = onlinear.run(Perceptron(), X, Y, fit_intercept=True, trace=Potentials((u, c)))
+    assert run.trace.potentials["inner"][-1] == pytest.approx(run.weights @ u + run.intercept * c)
+    distance = ((run.weights - u) ** 2).sum() + (run.intercept - c) ** 2
+    assert run.trace.potentials["squared_distance"][-1] == pytest.approx(distance)
 
 
 def test_rounds_of_a_trace_count_on():

@@ -168,24 +168,26 @@ class Learner:
         self.engine_rule = self.rule.for_width(n)
         self.runner = Runner(self.engine_rule)
 
+    def vector(self, name: str, given: Any) -> Floats:
+        """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
+        pair = isinstance(given, tuple)
+        if pair and not self.bias:
+            raise ParameterError(f"{name} has an intercept, but fit_intercept is False")
+        if pair and len(given) != 2:
+            raise ParameterError(f"{name} must be weights, or a pair (weights, intercept)")
+        weights, intercept = given if pair else (given, 0.0)
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (self.n_features,):
+            raise ParameterError(f"{name} has shape {weights.shape}; there are {self.n_features} features")
+        whole = np.concatenate([[float(intercept)] * self.bias, weights])
+        if not np.isfinite(whole).all():
+            raise ParameterError(f"{name} has an entry that is not finite")
+        return whole
+
     def _take_weights(self, start: Any) -> None:
-        pair = isinstance(start, tuple)
-        if pair and len(start) != 2:
-            raise ParameterError("start must be weights, or a pair (weights, intercept)")
-        given, intercept = start if pair else (start, 0.0)
-        weights = np.asarray(given, dtype=np.float64)
         if self.rule.inputs == "advice":
             raise ParameterError(f"{type(self.rule).__name__}: experts start equal; no start")
-        if weights.shape != (self.n_features,):
-            raise ParameterError(f"start has shape {weights.shape}; there are {self.n_features} features")
-        if pair and not self.bias:
-            raise ParameterError("start has an intercept, but fit_intercept is False")
-        if not (np.isfinite(weights).all() and np.isfinite(intercept)):
-            raise ParameterError("start has a weight that is not finite")
+        self.origin = self.vector("start", start)
         if hasattr(self.rule, "check_start"):
-            self.rule.check_start(weights)
-        mine = weights_of(self.arrays)
-        mine[self.bias :] = weights
-        if self.bias:
-            mine[0] = intercept
-        self.origin = mine.copy()
+            self.rule.check_start(self.origin)
+        weights_of(self.arrays)[:] = self.origin

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from onlinear.engine import passes
 from onlinear.engine.rows import Floats
-from onlinear.errors import ParameterError
 from onlinear.runs.learner import Learner
 from onlinear.runs.state import each_array, narrowed, weights_of
 
@@ -21,12 +20,12 @@ class Potentials:
 
     Parameters
     ----------
-    comparator : array, optional
-        A vector u (with an intercept: the intercept first, then the weights). Then ``inner`` =
-        ⟨w,u⟩ and ``squared_distance`` = ‖w−u‖² are recorded too.
+    comparator : array, or pair (array, float), optional
+        A vector u, and with an intercept the one that belongs to it. Then ``inner`` = ⟨w,u⟩ and
+        ``squared_distance`` = ‖w−u‖² are recorded too.
     """
 
-    comparator: ArrayLike | None = None
+    comparator: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class Recorder:
         )
 
 
-def potentials(learner: Learner, comparator: ArrayLike | None) -> dict[str, Any]:
+def potentials(learner: Learner, comparator: Any) -> dict[str, Any]:
     """Return the potentials of a learner as it is now."""
     copies = each_array(np.copy, learner.arrays)
     arrays = narrowed(learner.engine_rule, copies, learner.n_features + learner.bias)
@@ -102,9 +101,7 @@ def potentials(learner: Learner, comparator: ArrayLike | None) -> dict[str, Any]
         w = weights_of(arrays)
         values["squared_norm"] = float(np.sum(w * w))
         if comparator is not None:
-            u = np.asarray(comparator, dtype=np.float64)
-            if u.shape != w.shape:
-                raise ParameterError(f"the comparator has shape {u.shape}; the weights have {w.shape}")
+            u = learner.vector("comparator", comparator)
             values["inner"] = float(np.sum(w * u))
             values["squared_distance"] = float(np.sum((w - u) ** 2))
     return values
