@@ -42,13 +42,13 @@ def winnow_against_perceptron(
 
 
 def table(contestants: list[Contestant]) -> str:
-    """Return the outcome as text: mistakes beside the bound, and the share of the bound that was used."""
+    """Return the outcome as text: mistakes beside the bound (rounded up), and the share of it that was used."""
     head = f"{'N':>5}  {'rule':<10}  {'rounds':>8}  {'mistakes':>8}  {'m+':>5}  {'m-':>5}  {'bound':>8}  {'used':>5}"
     lines = [head, "-" * len(head)]
     for one in contestants:
         r = one.run
         lines.append(
             f"{one.N:>5}  {one.name:<10}  {r.rounds:>8,}  {r.mistakes:>8,}  {r.mistakes_positive:>5,}"
-            f"  {r.mistakes_negative:>5,}  {one.bound:>8,.1f}  {r.mistakes / one.bound:>5.0%}"
+            f"  {r.mistakes_negative:>5,}  {math.ceil(one.bound):>8,}  {r.mistakes / one.bound:>5.0%}"
         )
     return "\n".join(lines)
