@@ -11,7 +11,7 @@ run: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/properties
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check

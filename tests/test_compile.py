@@ -6,12 +6,26 @@ import sys
 import textwrap
 from typing import NamedTuple
 
+import hypothesis.strategies as st
+import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.extra.numpy import arrays
 
 import onlinear
 from onlinear.errors import RuleError
-from onlinear.rules import add, dot, rule
+from onlinear.rules import (
+    MarginPerceptron,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+    add,
+    dot,
+    rule,
+)
+from strategies import as_layout, labels
 
 X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
 
@@ -97,6 +111,38 @@ def test_a_class_defined_again_runs_its_new_code():
         runs.append(onlinear.run(space["Mine"](), X, Y))
         del space
     assert np.array_equal(runs[1].weights, 4.0 * runs[0].weights)
+
+
+@pytest.mark.parametrize("layout", ["dense", "float32", "csr", "csr, float32"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Perceptron(),
+        MarginPerceptron(0.3),
+        Winnow(0.3),
+        WeightedMajority(0.3),
+        RandomizedWeightedMajority(0.3, seed=5),
+        RandomizedWeightedMajority("anytime", seed=5),
+    ],
+    ids=repr,
+)
+@given(data=st.data())
+def test_compiled_and_plain_have_the_same_bits(rule, layout, data):
+    """On any floats: the order of every sum is the same."""
+    n, d = data.draw(st.integers(2, 30)), data.draw(st.integers(1, 20))
+    X = data.draw(arrays(np.float64, (n, d), elements=st.floats(-1e3, 1e3, allow_subnormal=False)))
+    X = {"real": X, "binary": (X > 0) * 1.0, "advice": np.where(X > 0, 1.0, -1.0)}[rule.inputs]
+    y = data.draw(labels(n))
+    X = as_layout(X, layout)
+    normalize = rule.inputs == "real" and data.draw(st.booleans())
+    outcomes = []
+    for plain in (0, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(numba.config, "DISABLE_JIT", plain)
+            run = onlinear.run(rule, X, y, normalize=normalize, trace=True)
+        arrays_ = run.state.arrays if isinstance(run.state.arrays, tuple) else [run.state.arrays]
+        outcomes.append((run.trace.scores.tobytes(), run.mistakes, [a.tobytes() for a in arrays_], run.state.reach))
+    assert outcomes[0] == outcomes[1]
 
 
 RULE = """

@@ -32,7 +32,7 @@ def run(
     fit_intercept: bool = False,
     normalize: bool = False,
     start: Any = None,
-    state: State | None = None,
+    state: State | Run | None = None,
     n_features: int | None = None,
     classes: Any = None,
     trace: bool | Potentials = False,
@@ -52,8 +52,8 @@ def run(
         Learn from x/‖x‖; zero rows stay as they are.
     start : array, or pair (array, float)
         The first weights, and with an intercept the first intercept, instead of the rule's own.
-    state : State
-        Go on from ``run.state``: options, counters and weights are taken from there.
+    state : State or Run
+        Go on from where a run ended: options, counters and weights are taken from there.
     n_features : int
         The number of features, where the data may not show it.
     classes : pair
@@ -79,6 +79,7 @@ def run(
         raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
     pairs = _blocks(X) if y is None else iter([read_arrays(X, y)])
     if state is not None:
+        state = state.state if isinstance(state, Run) else state
         learner = resumed(rule, state, fit_intercept, normalize, start, classes)
     else:
         if classes is not None:
