@@ -203,7 +203,15 @@ def test_what_is_not_a_rule():
         onlinear.run((1, 2), X, Y)
 
 
-def test_division_by_zero_names_the_rule():
-    faulty = rule(method("Faulty")(update=lambda self, w, x, y, score, mistake: 1.0 / (self.rate - self.rate)))
-    with pytest.raises(onlinear.errors.OnlinearError, match=r"Faulty.*divided by zero"):
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (lambda self, w, x, y, score, mistake: 1.0 / (self.rate - self.rate), "division by zero"),
+        (lambda self, w, x, y, score, mistake: -self.rate, "returned a step that is negative or not a number"),
+        (lambda self, w, x, y, score, mistake: score * float("nan"), "returned a step that is negative or not"),
+    ],
+)
+def test_faults_in_a_round_name_the_rule(update, message):
+    faulty = rule(method("Faulty")(update=update))
+    with pytest.raises(RuleError, match=rf"rule Faulty\(rate=1.0\) failed in a round: .*{message}"):
         onlinear.run(faulty(1.0), X, Y)

@@ -209,9 +209,11 @@ class Runner:
         compiled = dispatcher(function)
         try:
             compiled.compile(signature)
-        except errors.NumbaError as error:
+        except Exception as error:  # numba's own faults, too, are the rule's to hear of
             name = type(self.rule).__name__
-            message = f"rule {name} cannot be compiled: {explain(str(error))}"
+            told = isinstance(error, errors.NumbaError)
+            reason = explain(str(error)) if told else f"{type(error).__name__}: {error}"
+            message = f"rule {name} cannot be compiled: {reason}"
             raise RuleError(f"{message} (with NUMBA_DISABLE_JIT=1 it runs as plain Python)") from error
         entry: Callable[..., Any] = compiled.overloads[signature].entry_point
         return entry

@@ -26,6 +26,8 @@ REACH: Final = 1
 MISTAKE: Final = 1
 UPDATE: Final = 2
 
+NEGATIVE_STEP: Final = "update() returned a step that is negative or not a number"
+
 
 def learn(
     rule: Any,
@@ -72,15 +74,17 @@ def learn(
         if mistake:
             mistakes_positive += y_i > 0
             mistakes_negative += y_i < 0
-        step = rule.update(state, x, float(y_i), score, mistake)
-        if step:
+        step = 1.0 * rule.update(state, x, float(y_i), score, mistake)
+        if not step >= 0.0:
+            raise ValueError(NEGATIVE_STEP)
+        if step > 0.0:
             updates += 1
             if additive:
                 steps += step
                 reach += step * math.sqrt(squared_norm(x))
         if scores.size:
             scores[i] = score
-            events[i] = MISTAKE * mistake + UPDATE * bool(step)
+            events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
         t += 1
         i += 1
     counts[ROUNDS] = t

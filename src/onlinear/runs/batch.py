@@ -12,7 +12,7 @@ import numpy as np
 from onlinear.engine.rows import Floats, Row, add, dot
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, rule
-from onlinear.runs.converge import Convergence, ended, ready
+from onlinear.runs.converge import Convergence, check_limits, ended, ready
 from onlinear.runs.online import read_arrays
 from onlinear.streams.sources import spans
 
@@ -101,6 +101,7 @@ def batch_perceptron(
     True
     """
     step_size = _step_size(schedule)
+    check_limits(max_passes=max_passes)
     source, labels = read_arrays(X, y)
     learner = ready(BatchStep(tie), source, labels, start, fit_intercept, normalize, classes)
     codes = learner.classes.encode(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
-from onlinear.runs.margin import margin_upper_bound
+from onlinear.runs.margin import margin_upper_bound, rounded_up
 from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.run import Run
 from onlinear.runs.state import State, weights_of
@@ -101,14 +102,14 @@ def converge(
     (True, True)
     """
     check_rule(rule)
+    check_limits(max_updates=max_updates, max_passes=max_passes)
     if getattr(rule, "inputs", "") == "advice":
         raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
     source, labels = read_arrays(X, y)
     learner = ready(rule, source, labels, start, fit_intercept, normalize, classes)
     codes = learner.classes.encode(labels)
     if selection == "worst":
-        limit = _WORST_UPDATES if max_updates is None else max_updates
-        return _worst(learner, source, codes, learner.updates + limit)
+        return _worst(learner, source, codes, max_updates or _WORST_UPDATES)
     if selection not in {"cyclic", "random"}:
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
     last = None if max_updates is None else learner.updates + max_updates
@@ -124,6 +125,13 @@ def converge(
         if out_of_reach:
             return ended(learner, source, number + 1, out_of_reach)
     return ended(learner, source, max_passes, f"gave up after {max_passes:,} passes")
+
+
+def check_limits(**limits: int | None) -> None:
+    """Raise where a limit leaves no room to learn."""
+    for name, limit in limits.items():
+        if limit is not None and limit < 1:
+            raise ParameterError(f"{name} is {limit}; it must be at least 1")
 
 
 def ready(
@@ -144,11 +152,10 @@ def ready(
 def ended(learner: Learner, source: Source, passes: int, gave_up: str = "") -> Convergence:
     """Return the outcome, with the reason in words."""
     outcome = Run(learner.rest())
-    reason = gave_up
-    if not gave_up:
-        reason = f"nothing left to learn from {source.n:,} examples"
-    elif outcome.margin_upper_bound is not None:
-        reason += f"; no separator has a margin above {outcome.margin_upper_bound:.6g}"
+    bound = outcome.margin_upper_bound
+    reason = gave_up or f"nothing left to learn from {source.n:,} examples"
+    if gave_up and bound is not None and bound < math.inf:
+        reason += f"; no separator has a margin above {rounded_up(bound)}"
     return Convergence(outcome.state, None, not gave_up, passes, reason)
 
 
@@ -172,8 +179,8 @@ def _step(learner: Learner, source: Source, codes: Codes, rows: slice | NDArray[
         raise learner.refuse(source, i, i)
 
 
-def _worst(learner: Learner, source: Source, codes: Codes, last: int) -> Convergence:
-    passes = 0
+def _worst(learner: Learner, source: Source, codes: Codes, max_updates: int) -> Convergence:
+    passes, last = 0, learner.updates + max_updates
     while learner.updates < last:
         worst = _most_wrong(learner, source, codes)
         passes += 1
@@ -181,7 +188,7 @@ def _worst(learner: Learner, source: Source, codes: Codes, last: int) -> Converg
         _step(learner, source, codes, np.array([worst]), last)
         if learner.updates == before:
             return ended(learner, source, passes)
-    return ended(learner, source, passes, f"gave up after {last:,} updates")
+    return ended(learner, source, passes, f"gave up after {max_updates:,} updates")
 
 
 def _most_wrong(learner: Learner, source: Source, codes: Codes) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from onlinear.engine import passes
 from onlinear.engine.rows import Block, Floats
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.rules.rule import TIES
 from onlinear.runs.state import State, each_array, narrowed, started, weights_of, widened
 from onlinear.streams.labels import Classes
@@ -139,8 +139,8 @@ class Learner:
                     events,
                 )
             )
-        except ZeroDivisionError as error:
-            raise DataError(f"{self.rule!r} divided by zero in or after round {self.counts[0]}") from error
+        except (ArithmeticError, ValueError) as error:
+            raise RuleError(f"rule {self.rule!r} failed in a round: {error}") from error
 
     def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[np.int8], int]:
         """Return the scores and predicted signs of a block's n rows, and the first row not read."""

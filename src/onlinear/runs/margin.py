@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 
 import numpy as np
@@ -37,6 +38,12 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
     slack = _UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
     outward = 1.0 + _UNIT * (2.0 * updates + 16.0)
     return (_norm(moved) + slack) / steps * outward
+
+
+def rounded_up(value: float) -> str:
+    """Return a bound in six digits, none of which makes it smaller than it is."""
+    up = decimal.Context(prec=6, rounding=decimal.ROUND_CEILING)
+    return f"{up.create_decimal_from_float(value).normalize():g}"
 
 
 def _norm(v: Floats) -> float:

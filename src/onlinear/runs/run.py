@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
 from onlinear.runs.learner import Learner
-from onlinear.runs.margin import margin_upper_bound
+from onlinear.runs.margin import margin_upper_bound, rounded_up
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
 from onlinear.streams.labels import Classes
@@ -161,7 +161,7 @@ class Run:
             facts.append(
                 (
                     "margin",
-                    f"at most {bound:.6g} for any separator of what was seen"
+                    f"at most {rounded_up(bound)} for any separator of what was seen"
                     if math.isfinite(bound)
                     else "nothing known: no update",
                 )
