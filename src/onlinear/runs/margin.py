@@ -43,7 +43,7 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
 def rounded_up(value: float) -> str:
     """Return a bound in six digits, none of which makes it smaller than it is."""
     up = decimal.Context(prec=6, rounding=decimal.ROUND_CEILING)
-    return f"{up.create_decimal_from_float(value).normalize():g}"
+    return f"{float(up.create_decimal_from_float(value)):.6g}"
 
 
 def _norm(v: Floats) -> float:
