@@ -1,9 +1,11 @@
 """Compilation: what cannot be compiled is explained, and the disk cache is neither stale nor fragile."""
 
+import enum
 import os
 import subprocess
 import sys
 import textwrap
+import types
 from typing import NamedTuple
 
 import hypothesis.strategies as st
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 import onlinear
+from onlinear.engine.fingerprint import fingerprint
 from onlinear.errors import RuleError
 from onlinear.rules import (
     MarginPerceptron,
@@ -112,12 +115,109 @@ def scaled(self, w, x, y, score, mistake):
     return True
 
 
-def test_a_changed_constant_is_seen_in_the_same_process(monkeypatch):
-    rule = made(update=scaled)
+def inner(y):
+    return FACTOR * y
+
+
+def outer(y):
+    return inner(y)
+
+
+consts = types.ModuleType("consts")
+consts.step = outer
+consts.SHIFT = 0.0
+
+
+class Size(enum.Enum):
+    SMALL = 1.0
+
+
+@numba.njit
+def jitted(y):
+    return FACTOR * y
+
+
+def calls_a_helper(self, w, x, y, score, mistake):
+    add(w, outer(y), x)
+    return True
+
+
+def calls_through_a_module(self, w, x, y, score, mistake):
+    add(w, consts.step(y) + consts.SHIFT, x)
+    return True
+
+
+def calls_a_jitted_helper(self, w, x, y, score, mistake):
+    add(w, jitted(y=y), x)
+    return True
+
+
+@pytest.mark.parametrize("update", [scaled, calls_a_helper, calls_through_a_module, calls_a_jitted_helper])
+def test_whatever_a_rule_calls_is_as_it_is_now(update, monkeypatch):
+    rule = made(update=update)
     once = onlinear.run(rule, X, Y)
     monkeypatch.setitem(globals(), "FACTOR", 2.0)
-    twice = onlinear.run(rule, X, Y)
-    assert np.array_equal(twice.weights, 2.0 * once.weights)
+    assert np.array_equal(onlinear.run(rule, X, Y).weights, 2.0 * once.weights)
+    monkeypatch.setitem(globals(), "FACTOR", 1.0)
+    assert np.array_equal(onlinear.run(rule, X, Y).weights, once.weights)
+
+
+def test_a_helper_defined_again_is_seen(monkeypatch):
+    rule = made(update=calls_a_helper)
+    once = onlinear.run(rule, X, Y)
+    monkeypatch.setitem(globals(), "inner", lambda y: 4.0 * y)
+    assert np.array_equal(onlinear.run(rule, X, Y).weights, 4.0 * once.weights)
+
+
+def closing_over(factor, array):
+    def update(self, w, x, y, score, mistake):
+        add(w, factor * array[0] * y, x)
+        return True
+
+    return update
+
+
+def test_fingerprints_differ_where_behaviour_does():
+    one = fingerprint(type(made(update=closing_over(1.0, np.array([1.0])))))
+    assert fingerprint(type(made(update=closing_over(1.0, np.array([1.0]))))) == one
+    assert fingerprint(type(made(update=closing_over(2.0, np.array([1.0]))))) != one
+    assert fingerprint(type(made(update=closing_over(1.0, np.array([2.0]))))) != one
+
+    def default(self, w, x, y, score, mistake, big=np.zeros(5000)):  # noqa: B008
+        return mistake
+
+    def value(size):
+        def update(self, w, x, y, score, mistake):
+            return size.value > 0.5
+
+        return update
+
+    cls = type(made())
+    cls.update = default
+    before = fingerprint(cls)
+    default.__defaults__[0][2500] = 1.0
+    assert fingerprint(cls) != before
+    larger = enum.Enum("Size", {"SMALL": 2.0})
+    assert fingerprint(type(made(update=value(Size.SMALL)))) != fingerprint(type(made(update=value(larger.SMALL))))
+
+
+def test_scoring_cannot_change_the_state():
+    def score(self, w, x):
+        w[0] += 1.0
+        return dot(w, x)
+
+    run = onlinear.run(made(score=score), X, Y)
+    with pytest.raises(RuleError, match="cannot be compiled"):
+        run.predict(X)
+
+
+def test_a_class_defined_again_goes_on_with_its_new_code():
+    runs = []
+    for factor in ("1.0", "4.0"):
+        space = {"__name__": "notebook"}
+        exec(textwrap.dedent(RULE).replace("FACTOR", factor), space)  # noqa: S102
+        runs.append(onlinear.run(space["Mine"](), X, Y, state=runs[0].state if runs else None))
+    assert np.allclose(runs[1].weights, 5.0 * runs[0].weights)
 
 
 def test_a_class_defined_again_runs_its_new_code():

@@ -1,12 +1,14 @@
 """The halting loop and the batch perceptron."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 import onlinear
 from onlinear.errors import DataError, ParameterError
-from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow
+from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow, add, dot, rule
 
 X, Y = onlinear.datasets.separable(0.02, n=300, d=5, seed=3)
 XOR = onlinear.datasets.xor()
@@ -38,7 +40,7 @@ def test_it_gives_up_and_says_what_is_known(selection):
     assert not done.halted
     assert done.updates == 50
     said, _, bound = done.reason.rpartition(" ")
-    assert said == "gave up after 50 updates; no separator has a margin above"
+    assert said == "gave up after 50 updates; no separator of these examples has a margin above"
     assert done.margin_upper_bound <= float(bound) <= done.margin_upper_bound * (1 + 1e-5)
 
 
@@ -81,6 +83,55 @@ def test_a_margin_out_of_reach_is_given_up_early():
     assert not done.halted
     assert done.passes < 100
     assert "no separator has the margin 1.5 that the rule asks for" in done.reason
+
+
+def test_what_was_seen_before_does_not_speak_of_new_examples():
+    margin = MarginPerceptron(0.3)
+    before = onlinear.converge(margin, *XOR, max_passes=20)
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1])
+    assert onlinear.converge(margin, X, y, start=before, max_passes=10**5).halted
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_just_enough_updates(selection):
+    done = onlinear.converge(
+        Perceptron(), np.eye(12), np.ones(12), classes=(-1, 1), selection=selection, max_updates=12
+    )
+    assert done.halted
+    assert done.updates == 12
+
+
+def test_going_on_draws_the_orders_that_come_next():
+    noisy = onlinear.datasets.noisy(0.1, n=50, d=4, flip=0.3, seed=1)
+    options = {"selection": "random", "seed": 4}
+    first = onlinear.converge(Perceptron(), *noisy, max_passes=3, **options)
+    then = onlinear.converge(Perceptron(), *noisy, max_passes=3, start=first, **options)
+    whole = onlinear.converge(Perceptron(), *noisy, max_passes=6, **options)
+    assert np.array_equal(then.weights, whole.weights)
+
+
+def test_the_worst_is_not_all_there_is_to_learn_from():
+    """A rule that asks more of one class than of the other is not done when the worst example is right."""
+
+    @rule
+    class Demanding(NamedTuple):
+        more: float = 10.0
+
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            step = y * score <= (self.more if y > 0 else 0.0)
+            if step:
+                add(w, y, x)
+            return step
+
+    ends = [onlinear.converge(Demanding(), np.eye(2), [1, -1], selection=each) for each in SELECTIONS]
+    assert [end.halted for end in ends] == [True] * 3
+    assert [end.weights.tolist() for end in ends] == [[11.0, -1.0]] * 3
 
 
 def test_winnow_converges_on_a_disjunction():
@@ -135,4 +186,4 @@ def test_batch_perceptron_gives_up_and_goes_on():
     assert len(on.batch_sizes) == 8
     whole = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=8)
     assert np.array_equal(on.weights, whole.weights)
-    assert "steps" in repr(on)
+    assert "batches" in repr(on)

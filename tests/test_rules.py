@@ -174,8 +174,121 @@ def test_faulty_definitions_are_named(methods, message):
         rule(method("Broken")(**methods))
 
 
+def test_rules_do_not_inherit():
+    class Sub(Perceptron):
+        pass
+
+    with pytest.raises(RuleError, match=r"rule Sub is not a typing.NamedTuple of its own; rules do not inherit"):
+        rule(Sub)
+    with pytest.raises(RuleError, match="is not a rule"):
+        onlinear.run(Sub(), X, Y)
+
+
+def test_fields_may_not_take_the_engines_names():
+    class Named(NamedTuple):
+        inputs: float = 1.0
+
+    for name in ("start", "score", "update"):
+        setattr(Named, name, getattr(Perceptron, name))
+    with pytest.raises(RuleError, match="rule Named: a field cannot be called inputs"):
+        rule(Named)
+
+
+def test_an_array_that_is_too_short_is_refused():
+    class Two(NamedTuple):
+        w: np.ndarray
+        z: np.ndarray
+
+    def update(self, state, x, y, score, mistake):
+        add(state.z, y, x)
+        return mistake
+
+    faulty = rule(
+        method("Faulty")(
+            start=lambda self, n: Two(np.zeros(n), np.zeros(1)),
+            score=lambda self, state, x: dot(state.w, x),
+            update=update,
+        )
+    )
+    with pytest.raises(RuleError, match=r"failed in a round: dot\(\) or add\(\) with an array that has fewer entries"):
+        onlinear.run(faulty(1.0), X, Y)
+
+
+def test_array_fields_are_read_as_they_are_written():
+    @rule
+    class Costs(NamedTuple):
+        costs: np.ndarray
+
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            add(w, self.costs[1] * y, x)
+            return True
+
+    strided = np.array([1.0, 99.0, 2.0, 99.0])[::2]
+    run = onlinear.run(Costs(strided), np.eye(2), [0, 1])
+    assert run.weights.tolist() == [-2.0, 2.0]
+
+
+def test_a_start_that_is_not_zero_is_taken_into_account():
+    def away(self, n):
+        return np.full(n, -1.0)
+
+    steady = rule(additive=True)(method("Steady")(start=away, update=Perceptron.update))
+    run = onlinear.run(steady(1.0), [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], [1, 1, 1], classes=(-1, 1))
+    assert run.updates == 2
+    assert run.margin_upper_bound == pytest.approx(1.0)
+    grown = onlinear.run(
+        steady(1.0), [([[1.0]], [1]), (as_layout(np.array([[1.0, 0.5]]), "csr"), [1])], classes=(-1, 1)
+    )
+    exact = np.hypot(2.0, 0.5) / 2
+    assert grown.margin_upper_bound == pytest.approx(exact)
+
+
+def test_the_width_a_rule_sees_is_the_width_there_is():
+    @rule
+    class Normed(NamedTuple):
+        rate: float = 1.0
+
+        def start(self, n):
+            return np.ones(n)
+
+        def score(self, w, x):
+            return dot(w, x) / w.size
+
+        def update(self, w, x, y, score, mistake):
+            return mistake
+
+    blocks = [(as_layout(np.eye(4), "csr"), [1, -1, 1, -1]), (as_layout(np.eye(5), "csr"), [1, -1, 1, -1, 1])]
+    run = onlinear.run(Normed(), blocks, trace=True)
+    assert run.trace.scores.tolist() == [1 / 4] * 4 + [1 / 5] * 5
+
+
+def test_an_own_rule_over_advice():
+    @rule(inputs="advice")
+    class Count(NamedTuple):
+        rate: float = 1.0
+
+        def start(self, n):
+            return np.ones(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            return False
+
+    run = onlinear.run(Count(), np.where(X > 0, 1.0, -1.0), Y)
+    assert run.expert_mistakes is run.regret is run.expected_mistakes is None
+    assert "Count" in repr(run)
+
+
 def test_a_rule_is_a_named_tuple():
-    with pytest.raises(RuleError, match=r"rule Plain is not a typing.NamedTuple"):
+    with pytest.raises(RuleError, match=r"rule Plain is not a typing.NamedTuple of its own"):
 
         @rule
         class Plain:

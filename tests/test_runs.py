@@ -77,6 +77,12 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (Perceptron(), (outside("indices"), Y), "row 199: it leads outside the matrix"),
         (Perceptron(), (outside("indptr"), Y), "row 199: it leads outside the matrix"),
         (Perceptron(), (np.array([[1e200], [1e200]]), [0, 1]), "row 1: .*score overflows"),
+        (Winnow(1e308, 1e308), (np.ones((3, 2)), [1, 1, 0]), "row 1: its score overflows"),
+        (Perceptron(), (np.ma.masked_less(X, 0.0), Y), "X is masked"),
+        (Perceptron(), (np.empty((200, 0)), Y), "X has no columns"),
+        (Perceptron(), (np.full((200, 1), 10**400, dtype=object), Y), "X holds a number that is too large"),
+        (Perceptron(), ([(X[:5], Y[:5] * 0 + 1), (X[5:], np.full(195, np.nan))],), "row 5: label nan"),
+        (Perceptron(), (onlinear.datasets.xor(),), "block 0 is not a pair .* X and y are two arguments"),
     ],
 )
 def test_bad_data_is_refused_with_its_place(rule, data, message):
@@ -95,6 +101,11 @@ def test_bad_data_is_refused_with_its_place(rule, data, message):
         (Perceptron(), (X, Y), {"start": np.full(5, np.nan)}, "start has an entry that is not finite"),
         (Perceptron(), (X, Y), {"start": (np.zeros(5), 1.0)}, "start has an intercept, but fit_intercept is False"),
         (Perceptron(), (X, Y), {"n_features": 0}, "n_features is 0"),
+        (Perceptron(), (X, Y), {"n_features": True}, "n_features is True"),
+        (Perceptron(), (X, Y), {"classes": (0, "a")}, "must name two labels of one type"),
+        (Perceptron(), (X, Y), {"classes": (np.nan, 1.0)}, "must name two labels of one type"),
+        (Perceptron(), (X, Y), {"trace": "potentials"}, "trace is 'potentials'"),
+        (Perceptron(), (X, Y), {"start": "ab"}, "start is not a vector of numbers"),
         (Perceptron(), (X, Y), {"classes": (1, 1)}, "must name two labels"),
         (Perceptron(), (X, Y), {"trace": Potentials(np.ones(3))}, r"comparator has shape \(3,\)"),
     ],
@@ -123,6 +134,7 @@ def test_a_failed_run_leaves_the_state_as_it_was():
         ({"start": np.zeros(5)}, "start and state exclude each other"),
         ({"fit_intercept": True}, "fit_intercept was False when the state began"),
         ({"normalize": True}, "normalize was False when the state began"),
+        ({"n_features": 9}, "n_features is 9, but the state has 5"),
         ({"classes": (0, 1)}, r"classes is \(0, 1\), but the state has \[-1, 1\]"),
     ],
 )
@@ -208,6 +220,45 @@ def test_the_width_can_be_declared():
     wide = onlinear.run(Winnow(), sparse, Y, n_features=9)
     assert wide.n_features == wide.weights.size == 9
     assert np.array_equal(wide.weights[:5], onlinear.run(Winnow(threshold=9.0), BINARY, Y).weights)
+
+
+def test_sparse_memory_of_any_order():
+    data, indices = np.repeat(CSR.data, 2)[::2], np.repeat(CSR.indices, 2)[::2]
+    strided = scipy.sparse.csr_array((data, indices, CSR.indptr), shape=CSR.shape)
+    assert not strided.data.flags.c_contiguous
+    assert np.array_equal(onlinear.run(Perceptron(), strided, Y).weights, onlinear.run(Perceptron(), CSR, Y).weights)
+
+
+def test_sparse_memory_written_to_after_a_run():
+    matrix = CSR.copy()
+    onlinear.run(Perceptron(), matrix, Y)
+    for index in (2**30, -1):
+        matrix.indices[8] = index
+        with pytest.raises(DataError, match="row 1: it leads outside the matrix"):
+            onlinear.run(Perceptron(), matrix, Y)
+
+
+def test_fit_intercept_is_true_or_false():
+    once, twice = (onlinear.run(Perceptron(), X, Y, fit_intercept=value) for value in (True, 2))
+    assert np.array_equal(once.weights, twice.weights)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1.0, 1e160])
+def test_normalizing_does_not_depend_on_the_scale(scale):
+    rule = MarginPerceptron(0.5)
+    plain = onlinear.run(rule, X, Y, normalize=True)
+    scaled = onlinear.run(rule, X * scale, Y, normalize=True)
+    assert (scaled.mistakes, scaled.updates) == (plain.mistakes, plain.updates)
+    assert scaled.margin_upper_bound == pytest.approx(plain.margin_upper_bound)
+
+
+def test_classes_cannot_be_changed():
+    names = np.array([-1, 1])
+    run = onlinear.run(Perceptron(), X, Y, classes=names)
+    names[:] = 5
+    assert run.classes.tolist() == [-1, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        run.classes[0] = 7
 
 
 def test_growth_by_many_small_steps():

@@ -13,6 +13,7 @@ cache can be read where a user's module no longer exists.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -31,13 +32,19 @@ from numba.extending import (
 
 from onlinear.engine import draws, rows, vectors
 from onlinear.engine.explain import explain
-from onlinear.engine.fingerprint import fingerprint, helpers, methods
+from onlinear.engine.fingerprint import fingerprint
+from onlinear.engine.passes import learn
+from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
 
 # --- The types ------------------------------------------------------------------------------------
 
 _classes: dict[str, type] = {}
-"""Record types' classes by name, kept alive for good."""
+_snapshots: dict[str, Snapshot] = {}
+"""Record types' classes, and the copies of their code, by the types' names."""
+
+_lock = threading.RLock()
+"""Held while numba is being taught, which is not a thing for two threads at once."""
 
 
 class TextType(types.Opaque):
@@ -79,48 +86,58 @@ def _unbox_text(typ: Any, obj: Any, context: Any) -> Any:
     return NativeValue(context.context.get_dummy_value())
 
 
-def _record_type(value: Any, digest: str) -> RecordType:
+def _record_type(value: Any, *, readonly: bool = False) -> RecordType:
+    """Return the type of a rule or a state, and teach numba what its methods are."""
     cls = type(value)
-    record = RecordType(f"{cls.__module__}.{cls.__qualname__}", value._fields, tuple(map(_type_of, value)), digest)
-    _classes[record.key] = cls
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    members = tuple(_type_of(member, readonly=readonly) for member in value)
+    record = RecordType(name, value._fields, members, fingerprint(cls))
+    with _lock:
+        if record.key not in _snapshots:
+            snapshot = Snapshot(cls)
+            for method in snapshot.methods:
+                _teach_method(method)
+            for helper in snapshot.helpers:
+                overload(helper, strict=False)(_always(helper))
+            _classes[record.key], _snapshots[record.key] = cls, snapshot
     return record
 
 
-def _type_of(value: Any) -> Any:
+def _type_of(value: Any, *, readonly: bool = False) -> Any:
     if isinstance(value, str):
         return TextType()
     if isinstance(value, np.ndarray):
         # Not numba.typeof: a read-only array would be another type, and compiled a second time.
-        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C", readonly=readonly)
     return numba.typeof(value)
-
-
-def _state_type(state: Any) -> Any:
-    return _record_type(state, "state") if hasattr(state, "_fields") else _type_of(state)
 
 
 # --- The row's algebra ----------------------------------------------------------------------------
 
 
-def _teach(operation: Any, dense: Any, sparse: Any = None) -> None:
+def _teach(operation: Any, dense: Any, sparse: Any = None, inline: str = "never") -> None:
     """Let compiled code call `operation` as the function for the layout of its row or block."""
 
-    @overload(operation, inline="always", strict=False)
+    @overload(operation, inline=inline, strict=False)
     def choose(*args: Any) -> Any:
         is_dense = sparse is None or any(getattr(arg, "instance_class", None) in rows.DENSE for arg in args)
         return dense if is_dense else sparse
 
 
-_teach(rows.address, lambda array: vectors.address(array))
-_teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n))
-_teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n))
-_teach(rows.open_rows, rows.dense_rows, rows.sparse_rows)
-_teach(rows.row, rows.dense_row, rows.sparse_row)
+_teach(rows.address, lambda array: vectors.address(array), inline="always")
+_teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
+_teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+_teach(rows.open_rows, rows.dense_rows, rows.sparse_rows, inline="always")
+_teach(rows.row, rows.dense_row, rows.sparse_row, inline="always")
+_teach(rows.norm, rows.norm)
+_teach(rows.careful_norm, rows.careful_norm)
 _teach(rows.inverse_norm, rows.inverse_norm)
-_teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed)
-_teach(rows.dot, rows.dense_dot, rows.sparse_dot)
-_teach(rows.add, rows.dense_add, rows.sparse_add)
+_teach(rows.fits, rows.fits)
+_teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed, inline="always")
+_teach(rows.dot, rows.dense_dot, rows.sparse_dot, inline="always")
+_teach(rows.add, rows.dense_add, rows.sparse_add, inline="always")
 _teach(rows.squared_norm, rows.squared_norm)
+_teach(rows.length, rows.length)
 _teach(rows.size, rows.size)
 _teach(rows.index, rows.dense_index, rows.sparse_index)
 _teach(rows.value, rows.value)
@@ -134,36 +151,22 @@ _teach(draws.uniform, draws.uniform)
 # --- Rules ----------------------------------------------------------------------------------------
 
 _known_methods: set[str] = set()
-_known_helpers: set[Any] = {
-    operation for module in (rows, draws) for operation in vars(module).values() if callable(operation)
-}
 
 
 def _teach_method(name: str) -> None:
-    """Let compiled code call ``rule.name(...)`` for every rule that has such a method."""
+    """Let compiled code call ``record.name(...)`` for every record that has such a method."""
     if name in _known_methods:
         return
-    _known_methods.add(name)
 
     @overload_method(RecordType, name, inline="always", strict=False)
     def resolve(self: Any, *args: Any) -> Any:
-        return getattr(self.instance_class, name, None)
+        return _snapshots[self.key].methods.get(name)
+
+    _known_methods.add(name)
 
 
-def _teach_helper(function: Any) -> None:
-    """Let compiled code call a plain function that a rule's methods use."""
-    if function not in _known_helpers:
-        _known_helpers.add(function)
-        overload(function, strict=False)(lambda *args: function)
-
-
-def _rule_type(rule: Any) -> RecordType:
-    cls = type(rule)
-    for name in methods(cls):
-        _teach_method(name)
-    for function in helpers(cls):
-        _teach_helper(function)
-    return _record_type(rule, fingerprint(cls))
+def _always(function: Any) -> Any:
+    return lambda *args, **kwargs: function
 
 
 # --- Running --------------------------------------------------------------------------------------
@@ -192,28 +195,38 @@ class Runner:
 
     def __init__(self, rule: Any) -> None:
         self.rule = rule
-        self._type = None if numba.config.DISABLE_JIT else _rule_type(rule)
+        self._type = None if numba.config.DISABLE_JIT else self._rule_type()
         self._entries: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
         if self._type is None:
-            return function(self.rule, state, *args)
+            # As in compiled code: a division by zero is an error, what is not finite is for the pass to see.
+            with np.errstate(divide="raise", over="ignore", invalid="ignore"):
+                return function(self.rule, state, *args)
         key = (function, *map(_layout, args))
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = self._compile(function, state, args)
         return entry(self.rule, state, *args)
 
+    def _rule_type(self) -> RecordType:
+        try:
+            return _record_type(self.rule)
+        except (ValueError, TypeError) as error:
+            raise RuleError(f"rule {self.rule!r}: a field must be a number, a string or an array ({error})") from error
+
     def _compile(self, function: Callable[..., Any], state: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
-        signature = (self._type, _state_type(state), *map(_argument_type, args))
+        # Scoring must leave the state alone.
+        readonly = function is not learn
+        kind = _record_type if hasattr(state, "_fields") else _type_of
+        signature = (self._type, kind(state, readonly=readonly), *map(_argument_type, args))
         compiled = dispatcher(function)
         try:
             compiled.compile(signature)
         except Exception as error:  # numba's own faults, too, are the rule's to hear of
-            name = type(self.rule).__name__
             told = isinstance(error, errors.NumbaError)
             reason = explain(str(error)) if told else f"{type(error).__name__}: {error}"
-            message = f"rule {name} cannot be compiled: {reason}"
+            message = f"rule {type(self.rule).__name__} cannot be compiled: {reason}"
             raise RuleError(f"{message} (with NUMBA_DISABLE_JIT=1 it runs as plain Python)") from error
         entry: Callable[..., Any] = compiled.overloads[signature].entry_point
         return entry

@@ -21,6 +21,8 @@ def explain(report: str) -> str:
     report = _COLOUR.sub("", report)
     if any(sign in report for sign in _ALLOCATION):
         cause = "it allocates memory in a round; give it the space in start() instead"
+    elif "mul(float64, none)" in report:
+        cause = "update() returns nothing, at least on one of its ways; it must tell whether it took a step"
     else:
         lines = [line.strip() for line in _STAGE.split(report)[-1].splitlines() if line.strip()]
         cause = lines[0] if lines else "numba gives no reason"

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import builtins
 import dis
+import enum
 import functools
 import hashlib
+import itertools
+import secrets
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,41 +25,30 @@ import numpy as np
 _FOREIGN = ("builtins", "llvmlite", "math", "numba", "numpy", "scipy")
 _ENGINE = __name__.rpartition(".")[0]
 
-# What typing.NamedTuple writes into a class.
-_GENERATED = frozenset({"_asdict", "_make", "_replace"})
+# What typing.NamedTuple writes into a class, and the methods of a rule that always run as plain Python.
+_NOT_COMPILED = frozenset(
+    {"_asdict", "_make", "_replace", "start", "for_width", "check", "check_start", "goal_margin", "potentials"}
+)
 
 
 def methods(cls: type) -> dict[str, Callable[..., Any]]:
-    """Return the functions that a rule's class defines, by name."""
+    """Return the functions of a rule's or a state's class that compiled code may call, by name."""
     return {
         name: member
         for name, member in vars(cls).items()
-        if isinstance(member, types.FunctionType) and name not in _GENERATED and not name.startswith("__")
+        if isinstance(member, types.FunctionType) and name not in _NOT_COMPILED and not name.startswith("__")
     }
 
 
 def fingerprint(cls: type) -> str:
-    """Return a digest of everything that compiled code of this rule is made from."""
+    """Return a digest of everything that compiled code of this class is made from."""
     digest = hashlib.sha256(_engine_digest().encode())
     seen: set[int] = set()
     for name, method in sorted(methods(cls).items()):
-        digest.update(name.encode())
-        for token in _tokens(method, seen):
+        for token in (name, *_tokens(method, seen)):
             digest.update(token.encode())
             digest.update(b"\0")
     return digest.hexdigest()[:16]
-
-
-def helpers(cls: type) -> list[Callable[..., Any]]:
-    """Return the plain functions that a rule's methods call, directly or through each other."""
-    found: dict[int, Callable[..., Any]] = {}
-    waiting = list(methods(cls).values())
-    while waiting:
-        for _, target in _references(waiting.pop()):
-            if isinstance(target, types.FunctionType) and id(target) not in found and not _foreign(target):
-                found[id(target)] = target
-                waiting.append(target)
-    return list(found.values())
 
 
 @functools.cache
@@ -68,39 +60,58 @@ def _engine_digest() -> str:
     return digest.hexdigest()
 
 
+_HERE = secrets.token_hex(8)
+"""Stands for what cannot be digested: such a thing is never taken for one of another process."""
+
+
 def _tokens(value: Any, seen: set[int]) -> Iterator[str]:
     """Yield what identifies a value, the same in every process."""
-    value = getattr(value, "py_func", value)  # a function that the user compiled with numba
-    if isinstance(value, types.FunctionType) and not _foreign(value):
-        if id(value) in seen:
-            yield value.__qualname__
-            return
-        seen.add(id(value))
-        yield _code_digest(value.__code__)
-        yield repr(value.__defaults__)
-        for name, target in _references(value):
-            yield name
-            yield from _tokens(target, seen)
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        yield f"{type(value).__name__}:{value!r}"
+    elif id(value) in seen:
+        yield "again"
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype}{value.shape}"
         yield hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    elif isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
-        yield f"{type(value).__name__}:{value!r}"
-    elif isinstance(value, tuple | list):
-        yield f"{type(value).__qualname__}[{len(value)}]"
-        for item in value:
-            yield from _tokens(item, seen)
-    elif isinstance(value, set | frozenset):
-        yield repr(sorted(map(repr, value)))
+    elif isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc) or foreign(value):
+        yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+    elif isinstance(value, enum.Enum):
+        yield f"{type(value).__qualname__}.{value.name}"
+        yield from _tokens(value.value, seen)
     else:
-        name = getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
-        yield f"{getattr(value, '__module__', '')}.{name}"
+        seen.add(id(value))
+        yield from _nested_tokens(value, seen)
+
+
+def _nested_tokens(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield what identifies a value that is made of others."""
+    parts: Iterable[Any]
+    if isinstance(value, types.FunctionType):
+        yield _code_digest(value.__code__)
+        parts = [value.__defaults__, value.__kwdefaults__, *itertools.chain(*references(value))]
+    elif is_jitted(value):
+        parts = [value.py_func, sorted(map(str, value.targetoptions.items()))]
+    elif isinstance(value, enum.EnumMeta):
+        parts = list(value)
+    elif isinstance(value, type):
+        parts = [f"{value.__module__}.{value.__qualname__}", getattr(value, "_fields", ()), methods(value)]
+    elif isinstance(value, dict):
+        parts = itertools.chain(*value.items())
+    elif isinstance(value, tuple | list):
+        parts = value
+    elif isinstance(value, set | frozenset):
+        parts = sorted(map(repr, value))
+    else:
+        parts = [_HERE, id(value)]
+    yield type(value).__qualname__
+    for part in parts:
+        yield from _tokens(part, seen)
 
 
 @functools.cache
 def _code_digest(code: types.CodeType) -> str:
     """Return a digest of instructions, names and constants; line numbers do not count."""
-    digest = hashlib.sha256(code.co_code)
+    digest = hashlib.sha256(code.co_code + code.co_exceptiontable)
     digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
     for constant in code.co_consts:
         nested = isinstance(constant, types.CodeType)
@@ -109,21 +120,22 @@ def _code_digest(code: types.CodeType) -> str:
     return digest.hexdigest()
 
 
-def _references(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the globals and closed-over values that a function reads, attributes of modules resolved."""
-    function = getattr(function, "py_func", function)
+def references(function: types.FunctionType) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the globals and closed-over values that a function reads, as paths: a name, then attributes of modules."""
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for path in _paths(function.__code__):
         name, *attributes = path
         if name in closure:
-            target = _content(closure[name])
+            target = content(closure[name])
         else:
             target = function.__globals__.get(name, getattr(builtins, name, None))
+        depth = 1
         for attribute in attributes:
             if not isinstance(target, types.ModuleType):
                 break
             target = getattr(target, attribute, None)
-        yield ".".join(path), target
+            depth += 1
+        yield path[:depth], target
 
 
 @functools.cache
@@ -137,7 +149,7 @@ def _paths(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
         elif path and step.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
             found.pop(path, None)
             path = (*path, str(step.argval))
-        else:
+        elif step.opname not in {"CACHE", "EXTENDED_ARG"}:
             path = ()
         if path:
             found[path] = None
@@ -147,13 +159,22 @@ def _paths(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _content(cell: types.CellType) -> Any:
+def content(cell: types.CellType) -> Any:
+    """Return what a cell of a closure holds."""
     try:
         return cell.cell_contents
     except ValueError:  # not yet filled: a function that refers to itself
         return None
 
 
-def _foreign(function: Callable[..., Any]) -> bool:
-    module = function.__module__ or ""
+def is_jitted(value: Any) -> bool:
+    """Tell whether a value is a function that the user has compiled with numba."""
+    return all(hasattr(value, name) for name in ("py_func", "targetoptions", "overloads"))
+
+
+def foreign(value: Any) -> bool:
+    """Tell whether a function or a class is not the user's: its name says enough."""
+    if not isinstance(value, types.FunctionType | type):
+        return False
+    module = value.__module__ or ""
     return module.partition(".")[0] in _FOREIGN or module.startswith(_ENGINE)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block, Floats, open_rows, row, squared_norm, well_formed
+from onlinear.engine.rows import Block, Floats, length, open_rows, row, well_formed
 
 ROUNDS: Final = 0
 MISTAKES_POSITIVE: Final = 1
@@ -81,7 +81,7 @@ def learn(
             updates += 1
             if additive:
                 steps += step
-                reach += step * math.sqrt(squared_norm(x))
+                reach += step * length(x)
         if scores.size:
             scores[i] = score
             events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)

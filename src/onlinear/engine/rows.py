@@ -27,6 +27,8 @@ with zeros does not change them."""
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
 _TINY, _HUGE = 1e-290, 1e290
 
+TOO_SHORT = "dot() or add() with an array that has fewer entries than there are features"
+
 
 class DenseBlock(NamedTuple):
     """Examples as the rows of a C-contiguous float64 or float32 matrix."""
@@ -158,20 +160,32 @@ def row(X: Any, i: int) -> Row:
     return dense_row(X, i) if isinstance(X, DenseRows) else sparse_row(X, i)
 
 
-def inverse_norm(values: Any, first: int, size: int) -> float:
-    """Return 1/‖x‖ of a run of entries; 1 for zeros, which stay as they are."""
+def norm(values: Any, first: int, size: int) -> float:
+    """Return ‖x‖ of a run of entries."""
     square = lane_dot(values, first, values, first, size)
-    if _TINY < square < _HUGE:
-        return 1.0 / math.sqrt(square)
+    return math.sqrt(square) if _TINY < square < _HUGE else careful_norm(values, first, size)
+
+
+def careful_norm(values: Any, first: int, size: int) -> float:
+    """Return ‖x‖ of a run of entries whose squares may underflow or overflow; NaN where one is not finite."""
     largest = 0.0
     for k in range(size):
-        largest = max(largest, abs(float(values[first + k])))
-    if largest == 0.0 and square == 0.0:
-        return 1.0
+        v = abs(float(values[first + k]))
+        if not v < math.inf:
+            return math.nan
+        largest = max(largest, v)
+    if largest == 0.0:
+        return 0.0
     square = 0.0
     for k in range(size):
         square += (float(values[first + k]) / largest) ** 2
-    return 1.0 / largest / math.sqrt(square)
+    return largest * math.sqrt(square)
+
+
+def inverse_norm(values: Any, first: int, size: int) -> float:
+    """Return 1/‖x‖ of a run of entries; 1 for zeros, which stay as they are."""
+    length = norm(values, first, size)
+    return 1.0 if length == 0.0 else 1.0 / length
 
 
 def dense_well_formed(x: DenseRow) -> bool:
@@ -179,11 +193,15 @@ def dense_well_formed(x: DenseRow) -> bool:
 
 
 def sparse_well_formed(x: SparseRow) -> bool:
-    # The indices are known to be sorted, so the first and the last one speak for all.
+    # Every index, each time: SciPy remembers that indices were sorted once, and arrays can be written to.
     if x.size <= 0:
         return x.size == 0
-    last = x.first + x.size - 1
-    return int(x.indices[x.first]) >= 0 and int(x.indices[last]) < x.width
+    least = most = x.indices[x.first]
+    for p in range(x.first, x.first + x.size):
+        least = min(least, x.indices[p])
+        most = max(most, x.indices[p])
+    inside: bool = least >= 0 and most < x.width
+    return inside
 
 
 def well_formed(x: Row) -> bool:
@@ -191,7 +209,14 @@ def well_formed(x: Row) -> bool:
     return dense_well_formed(x) if isinstance(x, DenseRow) else sparse_well_formed(x)
 
 
+def fits(w: Floats, x: Row) -> None:
+    """Raise unless w has an entry for every feature of x; compiled code would read past its end."""
+    if w.size < x.width + x.bias:
+        raise IndexError(TOO_SHORT)
+
+
 def dense_dot(w: Floats, x: DenseRow) -> float:
+    fits(w, x)
     score = lane_dot(address(w), x.bias, x.values, x.first, x.size) * x.scale
     if x.bias:
         score += float(w[0])
@@ -199,6 +224,7 @@ def dense_dot(w: Floats, x: DenseRow) -> float:
 
 
 def sparse_dot(w: Floats, x: SparseRow) -> float:
+    fits(w, x)
     weights = address(w)
     score = 0.0
     for p in range(x.first, x.first + x.size):
@@ -215,12 +241,14 @@ def dot(w: Floats, x: Row) -> float:
 
 
 def dense_add(w: Floats, a: float, x: DenseRow) -> None:
+    fits(w, x)
     lane_add(address(w), x.bias, a * x.scale, x.values, x.first, x.size)
     if x.bias:
         w[0] += a
 
 
 def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
+    fits(w, x)
     weights = address(w)
     c = a * x.scale
     for p in range(x.first, x.first + x.size):
@@ -240,7 +268,15 @@ def add(w: Floats, a: float, x: Row) -> None:
 def squared_norm(x: Row) -> float:
     """Return ‖x‖², the intercept's constant 1 included."""
     square = lane_dot(x.values, x.first, x.values, x.first, x.size)
-    return square * x.scale * x.scale + x.bias
+    if x.scale == 1.0 or _TINY < square < _HUGE:
+        return square * x.scale * x.scale + x.bias
+    return (norm(x.values, x.first, x.size) * x.scale) ** 2 + x.bias
+
+
+def length(x: Row) -> float:
+    """Return ‖x‖, the intercept's constant 1 included."""
+    features = norm(x.values, x.first, x.size) * x.scale
+    return math.sqrt(features * features + 1.0) if x.bias else features
 
 
 def size(x: Row) -> int:

@@ -18,8 +18,8 @@ _REFRESH = 1024.0
 class Perceptron(NamedTuple):
     """The perceptron: ``w ← w + y·x`` on a mistake.
 
-    On examples with ‖x‖ ≤ R that some u separates with margin γ it makes at most (R/γ)² mistakes,
-    in any order and over any number of passes.
+    From w = 0, on examples with ‖x‖ ≤ R that some u separates with margin γ, it makes at most (R/γ)²
+    mistakes, in any order and over any number of passes.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Normed(NamedTuple):
 class MarginPerceptron(NamedTuple):
     """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin·‖w‖`` (or ``≤ margin``).
 
-    It steps on mistakes and on examples that are right by too little. Normalised, with a margin β
+    It steps on mistakes and on examples that are right by too little. From w = 0, normalised, with a margin β
     below the largest possible γ*, it takes at most 2R²/(γ*−β)² + 2(R+β)/(γ*−β) steps, and where it
     halts its margin is above β. Not normalised, with b = `margin`, it takes at most (R² + 2b)/γ*²
     steps, and where it halts its margin is above bγ*/(R² + 2b).
@@ -88,6 +88,9 @@ class MarginPerceptron(NamedTuple):
 
     def check(self) -> None:
         check_number(self, "margin", least=0.0, below=math.inf)
+
+    def goal_margin(self) -> float | None:
+        return self.margin if self.normalized else None
 
     def start(self, n: int) -> Normed:
         return Normed(np.zeros(n), np.array([0.0, 0.0, _REFRESH]))

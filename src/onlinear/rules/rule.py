@@ -7,9 +7,10 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinear.engine.rows import Row, is_advice, is_binary
 from onlinear.errors import ParameterError, RuleError
@@ -63,7 +64,21 @@ _OPTIONAL: Final = {
     "for_width": ("(self, n)", _same_at_every_width),
     "check": ("(self)", _nothing_to_check),
 }
-_INPUTS: Final = {"real": _takes_reals, "binary": _takes_binary, "advice": _takes_advice}
+
+
+class InputKind(NamedTuple):
+    """What a rule takes: the test in the pass, the same test for arrays, and its demand in words."""
+
+    accepts: Any
+    good: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+    demand: str
+
+
+INPUTS: Final[dict[str, InputKind]] = {
+    "real": InputKind(_takes_reals, np.isfinite, "inputs must be finite"),
+    "binary": InputKind(_takes_binary, lambda v: (v == 0) | (v == 1), "inputs must be 0 or 1"),
+    "advice": InputKind(_takes_advice, lambda v: np.abs(v) == 1, "advice must be -1 or +1 in every column"),
+}
 
 R = TypeVar("R", bound=type)
 
@@ -97,6 +112,15 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
         The rule with whatever depends on the number of features filled in. Default: itself.
     ``check(self)``
         Raise where a hyper-parameter is out of range; called on construction.
+    ``check_start(self, w)``
+        Raise where the rule cannot begin with weights w that the user gives.
+    ``goal_margin(self)``
+        The margin that the rule asks for, or None; `onlinear.converge` stops where it is out of reach.
+    ``potentials(self, state)``
+        A dict of what the rule's proof looks at, for traces; numbers or arrays.
+
+    `start` returns new arrays each time. `score` reads every entry of x (that is how a NaN is found) and
+    leaves the state alone. Where `for_width` returns another rule, the number of features cannot change.
 
     What the engine cannot see is said to the decorator, ``@rule`` or ``@rule(additive=True)``:
 
@@ -133,10 +157,13 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
 
 def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
     name = getattr(cls, "__name__", repr(cls))
-    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
-        raise RuleError(f"rule {name} is not a typing.NamedTuple")
-    if inputs not in _INPUTS:
-        raise RuleError(f"rule {name}: inputs is {inputs!r}, not one of {list(_INPUTS)}")
+    if not (isinstance(cls, type) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")):
+        raise RuleError(f"rule {name} is not a typing.NamedTuple of its own; rules do not inherit")
+    if inputs not in INPUTS:
+        raise RuleError(f"rule {name}: inputs is {inputs!r}, not one of {list(INPUTS)}")
+    taken = {"additive", "inputs", "accepts"} & set(cls._fields)
+    if taken:
+        raise RuleError(f"rule {name}: a field cannot be called {taken.pop()}; the engine uses that name")
     definition: Any = cls
     _check_methods(definition)
     for method, (_, default) in _OPTIONAL.items():
@@ -144,7 +171,7 @@ def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
             setattr(definition, method, default)
     definition.additive = additive
     definition.inputs = inputs
-    definition.accepts = _INPUTS[inputs]
+    definition.accepts = INPUTS[inputs].accepts
     if not hasattr(definition, "tie"):
         definition.tie = tie
     _check_on_construction(definition)
@@ -162,7 +189,7 @@ def check_rule(candidate: Any) -> None:
     if isinstance(candidate, type):
         name = candidate.__name__
         raise RuleError(f"{name} is a class; a rule is an instance of it: {name}(...)")
-    if not getattr(type(candidate), "__onlinear_rule__", False):
+    if not vars(type(candidate)).get("__onlinear_rule__", False):
         raise RuleError(f"{candidate!r} is not a rule; decorate its class with onlinear.rules.rule")
 
 
@@ -206,9 +233,9 @@ def _check_on_construction(cls: Any) -> None:
 
     def new(subclass: Any, *args: Any, **kwargs: Any) -> Any:
         made = plain_new(subclass, *args, **kwargs)
-        values = {name: _as_declared(kinds[name], value) for name, value in made._asdict().items()}
+        values = {name: _as_declared(kinds.get(name, ""), value) for name, value in made._asdict().items()}
         made = tuple.__new__(subclass, values.values())
-        if made.tie not in TIES:
+        if not (isinstance(made.tie, str) and made.tie in TIES):
             raise ParameterError(f"{cls.__name__}: tie is {made.tie!r}; it must be one of {list(TIES)}")
         made.check()
         return made
@@ -219,6 +246,8 @@ def _check_on_construction(cls: Any) -> None:
 
 def _as_declared(kind: str, value: Any) -> Any:
     """Return an int, a NumPy number or the like as the plain number that the field declares."""
+    if isinstance(value, np.ndarray):
+        return np.array(value, order="C")  # its own: compiled code reads it from end to end
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if "float" in kind and isinstance(value, numbers.Real):

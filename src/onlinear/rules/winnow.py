@@ -43,6 +43,8 @@ class Winnow(NamedTuple):
 
     def check(self) -> None:
         check_number(self, "beta", above=0.0, below=math.inf)
+        if not 1.0 < 1.0 + self.beta < math.inf:
+            raise ParameterError(f"Winnow: beta is {self.beta!r}; 1 + beta is no other number than 1, or infinite")
         if self.threshold is not None:
             check_number(self, "threshold", above=0.0, below=math.inf)
 

@@ -3,7 +3,7 @@
 from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
-from onlinear.runs.run import Run
+from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Trace
 

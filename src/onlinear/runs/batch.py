@@ -55,7 +55,7 @@ class BatchRun(Convergence):
 
     def _facts(self) -> list[tuple[str, str]]:
         halted, *rest = super()._facts()
-        return [halted, ("steps", f"{len(self.batch_sizes):,}"), *rest]
+        return [halted, ("batches", f"{len(self.batch_sizes):,}"), *rest]
 
 
 def batch_perceptron(
@@ -103,11 +103,12 @@ def batch_perceptron(
     step_size = _step_size(schedule)
     check_limits(max_passes=max_passes)
     source, labels = read_arrays(X, y)
-    learner = ready(BatchStep(tie), source, labels, start, fit_intercept, normalize, classes)
+    learner, begun = ready(BatchStep(tie), source, labels, start, fit_intercept, normalize, classes)
     codes = learner.classes.encode(labels)
     sizes: list[int] = list(start.batch_sizes) if isinstance(start, BatchRun) else []
     for number in range(max_passes):
         before, sums = learner.updates, learner.sums.copy()
+        learner.sums[:] = 0.0
         for span in spans(source):
             block = source.block(span, learner.bias, learner.normalize)
             end = learner.learn(block, codes[span])
@@ -115,14 +116,15 @@ def batch_perceptron(
                 raise learner.refuse(source, span.start + end, span.start + end)
         wrong = learner.updates - before
         if wrong == 0:
-            return _outcome(ended(learner, source, number + 1), sizes)
+            learner.sums[:] = sums
+            return _outcome(ended(learner, source, begun, number + 1), sizes)
         sizes.append(wrong)
         eta = step_size(len(sizes))
         learner.arrays.w[:] += eta * learner.arrays.direction
         learner.arrays.direction[:] = 0.0
         # The pass counted λ = 1 for each example; the step has given them η.
-        learner.sums[:] = sums + eta * (learner.sums - sums)
-    return _outcome(ended(learner, source, max_passes, f"gave up after {max_passes:,} passes"), sizes)
+        learner.sums[:] = sums + eta * learner.sums
+    return _outcome(ended(learner, source, begun, max_passes, f"gave up after {max_passes:,} passes"), sizes)
 
 
 def _outcome(end: Convergence, sizes: list[int]) -> BatchRun:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.rows import Floats
 from onlinear.errors import ParameterError
+from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound, rounded_up
 from onlinear.runs.online import read_arrays, resumed
-from onlinear.runs.run import Run
+from onlinear.runs.outcome import Run
 from onlinear.runs.state import State, weights_of
 from onlinear.streams.labels import declared_classes, distinct, found_classes
 from onlinear.streams.sources import Source, spans
@@ -103,28 +105,18 @@ def converge(
     """
     check_rule(rule)
     check_limits(max_updates=max_updates, max_passes=max_passes)
-    if getattr(rule, "inputs", "") == "advice":
-        raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
-    source, labels = read_arrays(X, y)
-    learner = ready(rule, source, labels, start, fit_intercept, normalize, classes)
-    codes = learner.classes.encode(labels)
-    if selection == "worst":
-        return _worst(learner, source, codes, max_updates or _WORST_UPDATES)
-    if selection not in {"cyclic", "random"}:
+    if selection not in {"cyclic", "random", "worst"}:
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
-    last = None if max_updates is None else learner.updates + max_updates
-    for number in range(max_passes):
-        before = learner.updates
-        for rows in _order(source, selection, seed, number):
-            _step(learner, source, codes, rows, last)
-            if learner.updates == last:
-                return ended(learner, source, number + 1, f"gave up after {max_updates:,} updates")
-        if learner.updates == before:
-            return ended(learner, source, number + 1)
-        out_of_reach = _out_of_reach(learner)
-        if out_of_reach:
-            return ended(learner, source, number + 1, out_of_reach)
-    return ended(learner, source, max_passes, f"gave up after {max_passes:,} passes")
+    if seed < 0:
+        raise ParameterError(f"seed is {seed}; it must be at least 0")
+    source, labels = read_arrays(X, y)
+    learner, begun = ready(rule, source, labels, start, fit_intercept, normalize, classes)
+    if isinstance(learner.arrays, Pool):
+        raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
+    loop = Loop(learner, source, learner.classes.encode(labels), begun)
+    if selection == "worst":
+        return loop.worst(max_updates or _WORST_UPDATES)
+    return loop.passes(selection, seed, max_updates, max_passes)
 
 
 def check_limits(**limits: int | None) -> None:
@@ -134,87 +126,146 @@ def check_limits(**limits: int | None) -> None:
             raise ParameterError(f"{name} is {limit}; it must be at least 1")
 
 
+class Begun(NamedTuple):
+    """Where a call began: what has been learned since then speaks of its own examples alone."""
+
+    weights: Floats | None
+    updates: int
+    steps: float
+    reach: float
+
+    def margin_upper_bound(self, learner: Learner) -> float:
+        """Return a bound on the margin of every separator of the examples that this call has learned from."""
+        steps, reach = map(float, learner.sums)
+        # A difference of two sums may have lost the last bits of either.
+        since = steps - self.steps - 4.0 * learner.updates * 2.0**-53 * self.steps
+        return margin_upper_bound(
+            weights_of(learner.arrays), self.weights, learner.updates - self.updates, since, reach
+        )
+
+
 def ready(
     rule: Any, source: Source, labels: NDArray[Any], start: Any, fit_intercept: bool, normalize: bool, classes: Any
-) -> Learner:
+) -> tuple[Learner, Begun]:
     """Return a learner with room for the source, from first weights or from where a run ended."""
     state = start.state if isinstance(start, Run) else start
     if isinstance(state, State):
         learner = resumed(rule, state, fit_intercept, normalize, None, classes)
         learner.make_room(source)
-        return learner
+        return learner, Begun(weights_of(learner.arrays).copy(), learner.updates, *map(float, learner.sums))
     found = declared_classes(classes) if classes is not None else found_classes(distinct(labels, []))
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     learner.begin(source.width, start)
-    return learner
+    return learner, Begun(learner.origin, 0, 0.0, 0.0)
 
 
-def ended(learner: Learner, source: Source, passes: int, gave_up: str = "") -> Convergence:
+def ended(learner: Learner, source: Source, begun: Begun, passes: int, gave_up: str = "") -> Convergence:
     """Return the outcome, with the reason in words."""
-    outcome = Run(learner.rest())
-    bound = outcome.margin_upper_bound
     reason = gave_up or f"nothing left to learn from {source.n:,} examples"
-    if gave_up and bound is not None and bound < math.inf:
-        reason += f"; no separator has a margin above {rounded_up(bound)}"
-    return Convergence(outcome.state, None, not gave_up, passes, reason)
+    if gave_up and learner.rule.additive:
+        bound = begun.margin_upper_bound(learner)
+        if bound < math.inf:
+            reason += f"; no separator of these examples has a margin above {rounded_up(bound)}"
+    return Convergence(learner.rest(), None, not gave_up, passes, reason)
 
 
-def _order(source: Source, selection: Selection, seed: int, number: int) -> Iterator[slice | NDArray[np.intp]]:
-    """Yield the rows of one pass, in blocks."""
-    if selection == "cyclic":
-        yield from spans(source)
-        return
-    order = np.random.default_rng([seed, number]).permutation(source.n)
-    for span in spans(source):
-        yield order[span]
+class Loop(NamedTuple):
+    """A learner and the examples that it goes over until none is left to learn from."""
 
+    learner: Learner
+    source: Source
+    codes: Codes
+    begun: Begun
 
-def _step(learner: Learner, source: Source, codes: Codes, rows: slice | NDArray[np.intp], last: int | None) -> None:
-    """Learn from these rows, until there have been `last` updates."""
-    y = codes[rows]
-    limit = -1 if last is None else last - learner.updates
-    end = learner.learn(source.block(rows, learner.bias, learner.normalize), y, limit=limit)
-    if end < y.size and learner.updates != last:
-        i = rows.start + end if isinstance(rows, slice) else int(rows[end])
-        raise learner.refuse(source, i, i)
+    def passes(self, selection: Selection, seed: int, max_updates: int | None, max_passes: int) -> Convergence:
+        """Go over all examples, in order or in an order drawn for each pass."""
+        learner = self.learner
+        last = None if max_updates is None else learner.updates + max_updates
+        # Passes are numbered over everything the learner has read: going on draws new orders.
+        done = learner.rounds // self.source.n
+        for number in range(max_passes):
+            before = learner.updates
+            for rows in self._order(selection, seed, done + number):
+                self._learn(rows, last)
+                if learner.updates == last and not self._settled():
+                    return self._ended(number + 1, f"gave up after {max_updates:,} updates")
+            if learner.updates in {before, last}:
+                return self._ended(number + 1)
+            if self._out_of_reach():
+                return self._ended(number + 1, self._out_of_reach())
+        return self._ended(max_passes, f"gave up after {max_passes:,} passes")
 
+    def worst(self, max_updates: int) -> Convergence:
+        """Learn from the most wrong example of all, again and again."""
+        learner, passes = self.learner, 0
+        last = learner.updates + max_updates
+        while not self._settled():
+            if learner.updates == last:
+                return self._ended(passes, f"gave up after {max_updates:,} updates")
+            if self._out_of_reach():
+                return self._ended(passes, self._out_of_reach())
+            before = learner.updates
+            self._learn(np.array([self._most_wrong()]), last)
+            passes += 1
+            if learner.updates == before:
+                # The most wrong one is right enough for this rule; whichever is not comes next in order.
+                self._learn(slice(0, self.source.n), before + 1)
+        return self._ended(passes + 1)
 
-def _worst(learner: Learner, source: Source, codes: Codes, max_updates: int) -> Convergence:
-    passes, last = 0, learner.updates + max_updates
-    while learner.updates < last:
-        worst = _most_wrong(learner, source, codes)
-        passes += 1
-        before = learner.updates
-        _step(learner, source, codes, np.array([worst]), last)
-        if learner.updates == before:
-            return ended(learner, source, passes)
-    return ended(learner, source, passes, f"gave up after {max_updates:,} updates")
+    def _ended(self, passes: int, gave_up: str = "") -> Convergence:
+        return ended(self.learner, self.source, self.begun, passes, gave_up)
 
+    def _order(self, selection: Selection, seed: int, number: int) -> Iterator[slice | NDArray[np.intp]]:
+        """Yield the rows of one pass, in blocks."""
+        if selection == "cyclic":
+            yield from spans(self.source)
+            return
+        order = np.random.default_rng([seed, number]).permutation(self.source.n)
+        for span in spans(self.source):
+            yield order[span]
 
-def _most_wrong(learner: Learner, source: Source, codes: Codes) -> int:
-    """Return the row with the smallest y⟨w,x⟩; of equals, one that is a mistake."""
-    best, worst = (np.inf, True), 0
-    for span in spans(source):
-        y = codes[span]
-        scores, signs, end = learner.score(source.block(span, learner.bias, learner.normalize), y.size, 0)
-        if end < y.size:
-            raise learner.refuse(source, span.start + end, span.start + end)
-        agreement = y * scores
-        least = agreement.min()
-        lowest = np.flatnonzero(agreement == least)
-        right = signs[lowest] == y[lowest]
-        candidate = (float(least), bool(right.all()))
-        if candidate < best:
-            best, worst = candidate, span.start + int(lowest[np.argmin(right)])
-    return worst
+    def _learn(self, rows: slice | NDArray[np.intp], last: int | None) -> None:
+        """Learn from these rows, until there have been `last` updates."""
+        learner, y = self.learner, self.codes[rows]
+        limit = -1 if last is None else last - learner.updates
+        end = learner.learn(self.source.block(rows, learner.bias, learner.normalize), y, limit=limit)
+        if end < y.size and learner.updates != last:
+            i = rows.start + end if isinstance(rows, slice) else int(rows[end])
+            raise learner.refuse(self.source, i, i)
 
+    def _settled(self) -> bool:
+        """Tell whether no example is left to learn from, by trying on a copy."""
+        trial = self._replace(learner=self.learner.twin())
+        before = trial.learner.updates
+        for span in spans(self.source):
+            trial._learn(span, before + 1)
+            if trial.learner.updates > before:
+                return False
+        return True
 
-def _out_of_reach(learner: Learner) -> str:
-    """Return why the rule can never halt, where that is already certain."""
-    if not getattr(learner.rule, "normalized", False):
-        return ""
-    goal, (steps, reach) = learner.rule.margin, learner.sums
-    w = weights_of(learner.arrays)
-    if margin_upper_bound(w, learner.origin, learner.updates, float(steps), float(reach)) > goal:
-        return ""
-    return f"no separator has the margin {goal:g} that the rule asks for"
+    def _most_wrong(self) -> int:
+        """Return the row with the smallest y⟨w,x⟩; of equals, one that is a mistake."""
+        learner, source = self.learner, self.source
+        best, worst = (np.inf, True), 0
+        for span in spans(source):
+            y = self.codes[span]
+            block = source.block(span, learner.bias, learner.normalize)
+            scores, signs, end = learner.score(block, y.size, learner.rounds)
+            if end < y.size:
+                raise learner.refuse(source, span.start + end, span.start + end)
+            agreement = y * scores
+            least = agreement.min()
+            lowest = np.flatnonzero(agreement == least)
+            right = signs[lowest] == y[lowest]
+            candidate = (float(least), bool(right.all()))
+            if candidate < best:
+                best, worst = candidate, span.start + int(lowest[np.argmin(right)])
+        return worst
+
+    def _out_of_reach(self) -> str:
+        """Return why the rule can never halt, where that is already certain."""
+        rule = self.learner.rule
+        goal = rule.goal_margin() if hasattr(rule, "goal_margin") else None
+        if goal is None or self.begun.margin_upper_bound(self.learner) > goal:
+            return ""
+        return f"no separator has the margin {goal:g} that the rule asks for"

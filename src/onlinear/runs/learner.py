@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,13 @@ from numpy.typing import NDArray
 from onlinear.engine import passes
 from onlinear.engine.rows import Block, Floats
 from onlinear.errors import DataError, ParameterError, RuleError
-from onlinear.rules.rule import TIES
-from onlinear.runs.state import State, each_array, narrowed, started, weights_of, widened
+from onlinear.rules.rule import INPUTS, TIES
+from onlinear.runs.state import State, each_array, sealed, started, weights_of, widened
 from onlinear.streams.labels import Classes
 from onlinear.streams.sources import Source
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)
-
-_INPUTS = {
-    "real": (np.isfinite, "inputs must be finite"),
-    "binary": (lambda v: (v == 0) | (v == 1), "inputs must be 0 or 1"),
-    "advice": (lambda v: np.abs(v) == 1, "advice must be -1 or +1 in every column"),
-}
 
 
 class Learner:
@@ -34,8 +29,8 @@ class Learner:
             raise ParameterError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
         self.rule = rule
         self.classes = classes
-        self.bias = int(fit_intercept)
-        self.normalize = normalize
+        self.bias = int(bool(fit_intercept))
+        self.normalize = bool(normalize)
         self.tie = TIES[rule.tie]
         self.counts = np.zeros(4, dtype=np.int64)
         self.sums = np.zeros(2)
@@ -48,20 +43,24 @@ class Learner:
         self.arrays = started(self.engine_rule, n + self.bias)
         if start is not None:
             self._take_weights(start)
+        elif weights_of(self.arrays).any():
+            self.origin = weights_of(self.arrays).copy()
 
     @classmethod
-    def resume(cls, state: State) -> Learner:
-        """Return a learner that goes on from a state."""
-        learner = cls.reading(state)
+    def resume(cls, rule: Any, state: State) -> Learner:
+        """Return a learner that goes on from a state, with the rule as it is now."""
+        learner = cls.reading(rule, state)
         learner.arrays = each_array(np.copy, state.arrays)
         return learner
 
     @classmethod
-    def reading(cls, state: State) -> Learner:
+    def reading(cls, rule: Any, state: State) -> Learner:
         """Return a learner that only scores; it shares the state's arrays."""
-        learner = cls(state.rule, Classes(state.classes), fit_intercept=state.fit_intercept, normalize=state.normalize)
+        learner = cls(rule, Classes(state.classes), fit_intercept=state.fit_intercept, normalize=state.normalize)
         learner._bind(state.n_features)
         learner.arrays = state.arrays
+        if weights_of(state.arrays).shape != (state.n_features + learner.bias,):
+            raise ParameterError("the state's weights do not fit its number of features")
         learner.counts[:] = state.rounds, state.mistakes_positive, state.mistakes_negative, state.updates
         learner.sums[:] = state.steps, state.reach
         learner.origin = state.origin
@@ -70,22 +69,34 @@ class Learner:
     def rest(self) -> State:
         """Return the state as it is now, arrays and all: the learner has done its work."""
         rounds, positive, negative, updates = map(int, self.counts)
-        n = self.n_features + self.bias
+        steps, reach = map(float, self.sums)
         return State(
-            self.rule,
-            bool(self.bias),
-            self.normalize,
-            self.classes.labels,
-            self.n_features,
-            narrowed(self.engine_rule, self.arrays, n),
-            rounds,
-            positive,
-            negative,
-            updates,
-            float(self.sums[passes.STEPS]),
-            float(self.sums[passes.REACH]),
-            self.origin,
+            rule=self.rule,
+            fit_intercept=bool(self.bias),
+            normalize=self.normalize,
+            classes=self.classes.labels,
+            n_features=self.n_features,
+            arrays=each_array(sealed, self.arrays),
+            rounds=rounds,
+            mistakes_positive=positive,
+            mistakes_negative=negative,
+            updates=updates,
+            steps=steps,
+            reach=reach,
+            origin=None if self.origin is None else sealed(self.origin),
         )
+
+    def twin(self) -> Learner:
+        """Return a copy, to try something on."""
+        twin = copy.copy(self)
+        twin.arrays = each_array(np.copy, self.arrays)
+        twin.counts, twin.sums = self.counts.copy(), self.sums.copy()
+        return twin
+
+    @property
+    def rounds(self) -> int:
+        """The number of examples read so far."""
+        return int(self.counts[passes.ROUNDS])
 
     @property
     def updates(self) -> int:
@@ -103,10 +114,11 @@ class Learner:
             raise DataError(f"a dense block has {width} features where {known} are known")
         if width > known:
             self.n_features = width
-            if weights_of(self.arrays).size < width + self.bias:
-                # Twice the room, so that a stream of ever new features is not copied each time.
-                room = max(width, 2 * known) + self.bias
-                self.arrays = widened(self.engine_rule, self.arrays, room)
+            self.arrays = widened(self.engine_rule, self.arrays, width + self.bias)
+            if self.origin is not None:
+                origin = weights_of(started(self.engine_rule, width + self.bias))
+                origin[: self.origin.size] = self.origin
+                self.origin = origin
 
     def learn(
         self,
@@ -139,26 +151,31 @@ class Learner:
                     events,
                 )
             )
-        except (ArithmeticError, ValueError) as error:
+        except (ArithmeticError, IndexError, ValueError) as error:
             raise RuleError(f"rule {self.rule!r} failed in a round: {error}") from error
 
     def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[np.int8], int]:
         """Return the scores and predicted signs of a block's n rows, and the first row not read."""
         scores, signs = np.empty(n), np.empty(n, dtype=np.int8)
-        end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, signs)
+        try:
+            end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, signs)
+        except (ArithmeticError, IndexError, ValueError) as error:
+            raise RuleError(f"rule {self.rule!r} failed to score: {error}") from error
         return scores, signs, int(end)
 
     def refuse(self, source: Source, i: int, number: int) -> DataError:
         """Return the error for row i of a source, which is row `number` to the caller."""
-        good, demand = _INPUTS[self.rule.inputs]
+        _, good, demand = INPUTS[self.rule.inputs]
+        if source.leads_outside(i):
+            return DataError(f"row {number}: it leads outside the matrix")
         bad = source.entry(i, np.isfinite) or source.entry(i, good)
         if bad is not None:
             column, value = bad
             return DataError(f"row {number}, column {column}: value {value}; {demand}")
-        if self.rule.inputs != "real":
+        if self.rule.inputs == "advice":
             return DataError(f"row {number}: {demand}")
-        cause = "is too short to normalize, or its score overflows; scale the inputs"
-        return DataError(f"row {number}: it leads outside the matrix, {cause}")
+        too_short = " (or the row is too short to normalize)" if self.normalize else ""
+        return DataError(f"row {number}: its score overflows{too_short}; scale the inputs")
 
     def _bind(self, n: int) -> None:
         # numba is imported here, by the first run, and not before.
@@ -176,7 +193,10 @@ class Learner:
         if pair and len(given) != 2:
             raise ParameterError(f"{name} must be weights, or a pair (weights, intercept)")
         weights, intercept = given if pair else (given, 0.0)
-        weights = np.asarray(weights, dtype=np.float64)
+        try:
+            weights = np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{name} is not a vector of numbers: {error}") from error
         if weights.shape != (self.n_features,):
             raise ParameterError(f"{name} has shape {weights.shape}; there are {self.n_features} features")
         whole = np.concatenate([[float(intercept)] * self.bias, weights])

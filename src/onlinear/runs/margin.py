@@ -37,7 +37,7 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
     # norm was rounded once an entry.
     slack = _UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
     outward = 1.0 + _UNIT * (2.0 * updates + 16.0)
-    return (_norm(moved) + slack) / steps * outward
+    return math.nextafter((_norm(moved) + slack) / steps * outward, math.inf)
 
 
 def rounded_up(value: float) -> str:

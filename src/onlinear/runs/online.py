@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
-from onlinear.runs.run import Run
+from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Recorder
-from onlinear.streams.labels import Classes, as_labels, declared_classes, distinct, found_classes
+from onlinear.streams.labels import Classes, as_labels, declared_classes, distinct, found_classes, show
 from onlinear.streams.sources import Source, open_source, spans
 
 Pair: TypeAlias = tuple[Source, NDArray[Any]]
@@ -75,12 +75,16 @@ def run(
     True
     """
     check_rule(rule)
-    if n_features is not None and not (isinstance(n_features, int) and n_features > 0):
+    if n_features is not None and not (type(n_features) is int and n_features > 0):
         raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
+    if not isinstance(trace, bool | Potentials):
+        raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
     pairs = _blocks(X) if y is None else iter([read_arrays(X, y)])
     if state is not None:
         state = state.state if isinstance(state, Run) else state
         learner = resumed(rule, state, fit_intercept, normalize, start, classes)
+        if n_features not in {None, learner.n_features}:
+            raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     else:
         if classes is not None:
             found = declared_classes(classes)
@@ -133,7 +137,8 @@ def _blocks(X: Any) -> Iterator[Pair]:
 def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
     for number, block in enumerate(blocks):
         if not (isinstance(block, tuple | list) and len(block) == 2):
-            raise DataError(f"block {number} is not a pair (X, y) but {type(block).__name__}")
+            kind = type(block).__name__
+            raise DataError(f"block {number} is not a pair (X, y) but {kind}; X and y are two arguments")
         try:
             source = open_source(block[0])
             labels = as_labels(block[1], source.n)
@@ -146,10 +151,11 @@ def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
 def _look_ahead(pairs: Iterator[Pair], *, only_one: bool) -> tuple[Classes, Iterator[Pair]]:
     """Read until both labels have been seen; return them and the whole stream again."""
     held: list[Pair] = []
-    size = 0
+    size = row = 0
     labels: list[Any] = []
     for source, y in pairs:
-        labels = distinct(y, labels)
+        labels = distinct(y, labels, row)
+        row += y.size
         if len(labels) == 2 or only_one:
             return found_classes(labels), itertools.chain(held, [(source, y)], pairs)
         # A copy: whoever makes the blocks may reuse their memory.
@@ -157,7 +163,7 @@ def _look_ahead(pairs: Iterator[Pair], *, only_one: bool) -> tuple[Classes, Iter
         size += source.nbytes
         if size > _LOOK_AHEAD:
             raise DataError(
-                f"only one label ({labels[0]!r}) in the first {size >> 20} MB;"
+                f"only one label ({show(labels[0])}) in the first {size >> 20} MB;"
                 " name both with classes=(negative, positive)"
             )
     if not held:
@@ -167,7 +173,7 @@ def _look_ahead(pairs: Iterator[Pair], *, only_one: bool) -> tuple[Classes, Iter
 
 def resumed(rule: Any, state: State, fit_intercept: bool, normalize: bool, start: Any, classes: Any) -> Learner:
     """Return a learner that goes on from a state, once the arguments are known to agree with it."""
-    if rule != state.rule or type(rule).__qualname__ != type(state.rule).__qualname__:
+    if not _same(rule, state.rule):
         raise ParameterError(f"the state is of {state.rule!r}, not of {rule!r}")
     if start is not None:
         raise ParameterError("start and state exclude each other: a state has its weights")
@@ -176,7 +182,13 @@ def resumed(rule: Any, state: State, fit_intercept: bool, normalize: bool, start
         raise ParameterError(f"{option} was False when the state began, and cannot change")
     if classes is not None and not np.array_equal(declared_classes(classes).labels, state.classes):
         raise ParameterError(f"classes is {classes!r}, but the state has {state.classes.tolist()}")
-    return Learner.resume(state)
+    return Learner.resume(rule, state)
+
+
+def _same(rule: Any, other: Any) -> bool:
+    """Tell whether two rules go by the same name with the same hyper-parameters; their code may have changed."""
+    names = [(type(one).__module__, type(one).__qualname__, one._fields) for one in (rule, other)]
+    return names[0] == names[1] and all(map(np.array_equal, rule, other))
 
 
 def _recorder(trace: bool | Potentials, first_round: int) -> Recorder | None:

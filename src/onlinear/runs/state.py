@@ -63,6 +63,8 @@ def started(rule: Any, n: int) -> Any:
     for array in [arrays] if isinstance(arrays, np.ndarray) else arrays:
         if not (isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous):
             raise RuleError(f"rule {name}: start() must return C-contiguous float64 arrays, not {array!r}")
+        if not array.flags.writeable:
+            raise RuleError(f"rule {name}: start() must return new arrays each time")
     if weights_of(arrays).shape != (n,):
         raise RuleError(f"rule {name}: start({n}) returned weights of shape {weights_of(arrays).shape}")
     return arrays
@@ -78,17 +80,7 @@ def widened(rule: Any, arrays: Any, n: int) -> Any:
     return each_array(into_corner, started(rule, n), arrays)
 
 
-def narrowed(rule: Any, arrays: Any, n: int) -> Any:
-    """Return the first n per-feature entries, read-only; nothing is copied where there are no others."""
-
-    def corner(fresh: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-        fresh[...] = old[tuple(map(slice, fresh.shape))]
-        return fresh
-
-    def sealed(array: NDArray[Any]) -> NDArray[Any]:
-        array.flags.writeable = False
-        return array
-
-    if weights_of(arrays).size != n:
-        arrays = each_array(corner, started(rule, n), arrays)
-    return each_array(sealed, arrays)
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, read-only from now on."""
+    array.flags.writeable = False
+    return array

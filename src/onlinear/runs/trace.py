@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onlinear.engine import passes
 from onlinear.engine.rows import Floats
 from onlinear.runs.learner import Learner
-from onlinear.runs.state import each_array, narrowed, weights_of
+from onlinear.runs.state import each_array, weights_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +92,11 @@ class Recorder:
 
 def potentials(learner: Learner, comparator: Any) -> dict[str, Any]:
     """Return the potentials of a learner as it is now."""
-    copies = each_array(np.copy, learner.arrays)
-    arrays = narrowed(learner.engine_rule, copies, learner.n_features + learner.bias)
     values: dict[str, Any] = {}
     if hasattr(learner.engine_rule, "potentials"):
-        values |= learner.engine_rule.potentials(arrays)
+        values |= learner.engine_rule.potentials(each_array(np.copy, learner.arrays))
     if learner.rule.inputs != "advice":
-        w = weights_of(arrays)
+        w = weights_of(learner.arrays)
         values["squared_norm"] = float(np.sum(w * w))
         if comparator is not None:
             u = learner.vector("comparator", comparator)

@@ -16,7 +16,8 @@ class Classes:
     """The two labels: the smaller one is negative, the larger positive, as NumPy sorts them."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
-        self.labels = labels
+        self.labels = labels.copy()
+        self.labels.flags.writeable = False
 
     def encode(self, y: NDArray[Any], first: int = 0) -> NDArray[np.int8]:
         """Return −1 or +1 for each label; `first` is the row number of ``y[0]``, for messages."""
@@ -25,8 +26,8 @@ class Classes:
         if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
             i = int(np.argmin(positive | known))
             raise DataError(
-                f"row {first + i}: label {_show(y[i])}; the labels are {_show(self.labels[0])} (negative)"
-                f" and {_show(self.labels[1])} (positive)"
+                f"row {first + i}: label {show(y[i])}; the labels are {show(self.labels[0])} (negative)"
+                f" and {show(self.labels[1])} (positive)"
             )
         codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
         return codes
@@ -46,9 +47,10 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
         raise DataError(f"y has {labels.ndim} dimension(s); it needs one: a label for each row")
     if labels.size != n:
         raise DataError(f"X has {n} row(s) and y has {labels.size} label(s)")
-    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
+    if labels.dtype.kind in "US" and isinstance(y, list | tuple):
         # NumPy turns a list such as [1, "a"] into strings without a word.
-        for i, label in enumerate(y):
+        for i, given in enumerate(y):
+            label = given[0] if isinstance(given, list | tuple) else given
             if not isinstance(label, str | bytes):
                 raise DataError(f"row {i}: label {label!r} among strings; labels must be of one type")
     return labels
@@ -57,13 +59,14 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
 def declared_classes(classes: Any) -> Classes:
     """Return the two labels that the caller has named, in the caller's order: negative, positive."""
     labels = np.asarray(classes)
-    if labels.shape != (2,) or labels[0] == labels[1]:
-        raise ParameterError(f"classes is {classes!r}; it must name two labels: (negative, positive)")
+    mixed = labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in classes)
+    if labels.shape != (2,) or labels[0] == labels[1] or not _equal(labels, labels).all() or mixed:
+        raise ParameterError(f"classes is {classes!r}; it must name two labels of one type: (negative, positive)")
     return Classes(labels)
 
 
-def distinct(y: NDArray[Any], known: list[Any]) -> list[Any]:
-    """Return `known` with the first labels of y that are not in it, up to two labels in all."""
+def distinct(y: NDArray[Any], known: list[Any], row: int = 0) -> list[Any]:
+    """Return `known` with the first labels of y that are not in it, up to two; ``y[0]`` is row `row`."""
     for first in range(0, y.size, _CHUNK):
         part = y[first : first + _CHUNK]
         while len(known) < 2:
@@ -74,7 +77,7 @@ def distinct(y: NDArray[Any], known: list[Any]) -> list[Any]:
                 break
             i = int(np.argmax(fresh))
             if part[i] != part[i] or part[i] is None:
-                raise DataError(f"row {first + i}: label {_show(part[i])}")
+                raise DataError(f"row {row + first + i}: label {show(part[i])}")
             known = [*known, part[i]]
         if len(known) == 2:
             break
@@ -84,12 +87,12 @@ def distinct(y: NDArray[Any], known: list[Any]) -> list[Any]:
 def found_classes(labels: list[Any]) -> Classes:
     """Return two labels that were found in the data, in order."""
     if len(labels) < 2:
-        seen = _show(labels[0]) if labels else "none"
+        seen = show(labels[0]) if labels else "none"
         raise DataError(f"only one label ({seen}) in the data; name both with classes=(negative, positive)")
     try:
         return Classes(np.array(sorted(labels)))
     except TypeError as error:
-        shown = " and ".join(map(_show, labels))
+        shown = " and ".join(map(show, labels))
         raise DataError(f"the labels {shown} cannot be ordered; labels must be of one type") from error
 
 
@@ -97,5 +100,6 @@ def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
     return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
 
 
-def _show(label: Any) -> str:
+def show(label: Any) -> str:
+    """Return a label as its owner would write it."""
     return repr(label.item() if isinstance(label, np.generic) else label)

@@ -1,8 +1,9 @@
 """Matrices as sources of blocks: dense or CSR, whatever their type and order.
 
-A matrix that a pass can read as it lies is never copied. Anything else (another number type, a
-Fortran-ordered or strided array, CSR with duplicate indices, another sparse format) is converted a
-few hundred kilobytes at a time.
+A matrix that a pass can read as it lies is never copied. Anything else is converted block by block:
+dense arrays of another number type or order, and CSR with unsorted or duplicate indices, a few hundred
+kilobytes at a time; CSC, of which rows cannot be cut cheaply, in sixteenths. Only the sparse formats
+that cannot be cut at all (COO and the like) are rewritten as CSR whole.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ class Source(Protocol):
     def entry(self, i: int, good: Any) -> tuple[int, float] | None:
         """Return the column and the value of the first entry of row i that is not `good`."""
 
+    def leads_outside(self, i: int) -> bool:
+        """Tell whether row i points at entries or columns that are not there."""
+
 
 def spans(source: Source) -> Iterator[slice]:
     """Cut the rows of a source into blocks."""
@@ -59,6 +63,8 @@ def open_source(X: Any) -> Source:
 
         if scipy.sparse.issparse(X):
             return SparseSource(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise DataError("X is masked; fill in the missing values first")
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -76,11 +82,11 @@ class DenseSource:
             raise DataError(f"X has {X.ndim} dimension(s); it needs two: one row for each example")
         if X.dtype.kind not in "fiubO":
             raise DataError(f"X holds {X.dtype}, not numbers")
+        _check_width(X)
         self.X = X
         self.n, self.width = X.shape
         self.nbytes = X.nbytes
-        flags = X.flags
-        self._direct = X.dtype in _READABLE and flags.c_contiguous and flags.aligned
+        self._direct = X.dtype in _READABLE and _as_it_lies(X)
         self.block_rows = _ROWS if self._direct else max(1, _BYTES // (8 * max(1, self.width)))
 
     def copied(self) -> DenseSource:
@@ -92,12 +98,18 @@ class DenseSource:
             if part.dtype.kind == "O":
                 _check_numbers(part, rows)
             dtype = part.dtype if part.dtype in _READABLE else np.float64
-            part = np.require(part, dtype=dtype, requirements=["C", "A"])
+            try:
+                part = np.require(part, dtype=dtype, requirements=["C", "A"])
+            except OverflowError as error:
+                raise DataError(f"X holds a number that is too large: {error}") from error
         return DenseBlock(part, bias, normalize)
 
     def entry(self, i: int, good: Any) -> tuple[int, float] | None:
         bad = np.flatnonzero(~good(np.asarray(self.X[i], dtype=np.float64)))
         return (int(bad[0]), float(self.X[i, bad[0]])) if bad.size else None
+
+    def leads_outside(self, i: int) -> bool:
+        return False
 
 
 class SparseSource:
@@ -110,6 +122,13 @@ class SparseSource:
             raise DataError(f"X has {X.ndim} dimension(s); it needs two: one row for each example")
         if X.dtype.kind not in "fiub":
             raise DataError(f"X holds {X.dtype}, not numbers")
+        _check_width(X)
+        if X.format != "csr":
+            try:
+                X.check_format(full_check=True)
+            except (AttributeError, ValueError) as error:
+                if isinstance(error, ValueError):
+                    raise DataError(f"X is malformed: {error}") from error
         # Only CSR and CSC can be cut into rows; the other formats are rewritten whole.
         self.X = X if X.format in {"csr", "csc"} else X.tocsr()
         self.n, self.width = X.shape
@@ -119,6 +138,8 @@ class SparseSource:
             and self.X.data.dtype in _READABLE
             and self.X.indices.dtype in _INDICES
             and self.X.indptr.dtype == self.X.indices.dtype
+            and all(map(_as_it_lies, (self.X.data, self.X.indices, self.X.indptr)))
+            and self.X.indptr.size == self.n + 1
             and bool(self.X.has_canonical_format)
         )
         if self._direct:
@@ -143,9 +164,30 @@ class SparseSource:
         return SparseBlock(values, X.indices, indptr.astype(X.indices.dtype, copy=False), self.width, bias, normalize)
 
     def entry(self, i: int, good: Any) -> tuple[int, float] | None:
+        if self.leads_outside(i):
+            return None
         row = self.X[[i]].tocsr()
         bad = np.flatnonzero(~good(row.data.astype(np.float64)))
         return (int(row.indices[bad[0]]), float(row.data[bad[0]])) if bad.size else None
+
+    def leads_outside(self, i: int) -> bool:
+        if self.X.format != "csr":
+            return False
+        first, end = self.X.indptr[i], self.X.indptr[i + 1]
+        if not 0 <= first <= end <= min(self.X.indices.size, self.X.data.size):
+            return True
+        indices = self.X.indices[first:end]
+        return bool(((indices < 0) | (indices >= self.width)).any())
+
+
+def _as_it_lies(array: NDArray[Any]) -> bool:
+    """Tell whether a pass can read the array's memory from end to end."""
+    return bool(array.flags.c_contiguous and array.flags.aligned)
+
+
+def _check_width(X: Any) -> None:
+    if X.shape[1] == 0:
+        raise DataError("X has no columns")
 
 
 def _check_numbers(part: NDArray[Any], rows: slice | NDArray[np.intp]) -> None:

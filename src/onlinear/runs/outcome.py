@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
+from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound, rounded_up
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
-from onlinear.streams.labels import Classes
+from onlinear.streams.labels import Classes, show
 from onlinear.streams.sources import open_source, spans
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """The outcome of learning from a stream.
+    """The outcome of learning from a stream. It does not change, and may be shared between threads.
 
     Attributes
     ----------
@@ -101,7 +102,8 @@ class Run:
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
         """m_n, the mistakes of each expert (None: no experts)."""
-        return self.state.arrays.m.astype(np.int64) if self.state.rule.inputs == "advice" else None
+        pool = self.state.arrays
+        return pool.m.astype(np.int64) if isinstance(pool, Pool) else None
 
     @property
     def regret(self) -> int | None:
@@ -112,9 +114,9 @@ class Run:
     @property
     def expected_mistakes(self) -> float | None:
         """The exact expectation over the rule's draws, given the data (None: the rule draws nothing)."""
-        if self.state.rule.inputs != "advice" or not hasattr(self.state.rule, "seed"):
-            return None
-        return float(self.state.arrays.expected.sum())
+        pool = self.state.arrays
+        draws = isinstance(pool, Pool) and hasattr(self.state.rule, "seed")
+        return float(pool.expected.sum()) if draws else None
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; above 0 speaks for ``classes[1]``."""
@@ -130,7 +132,7 @@ class Run:
 
     def _scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
         source = open_source(X)
-        learner = Learner.reading(self.state)
+        learner = Learner.reading(self.rule, self.state)
         learner.make_room(source)
         scores, signs = [np.empty(0)], [np.empty(0, dtype=np.int8)]
         for span in spans(source):
@@ -145,12 +147,12 @@ class Run:
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return what there is to say, as (name, value) pairs."""
-        negative, positive = (label.item() for label in self.classes)
+        negative, positive = map(show, self.classes)
         rate = f" ({self.mistakes / self.rounds:.2%})" if self.rounds else ""
         by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
         facts = [
             ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
-            ("classes", f"{negative!r} (negative), {positive!r} (positive)"),
+            ("classes", f"{negative} (negative), {positive} (positive)"),
             ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
             ("updates", f"{self.updates:,}"),
         ]
