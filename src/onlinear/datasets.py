@@ -57,6 +57,7 @@ def r_of_k(r: int, k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset
     is 2 on the relevant variables with intercept 1 − 2r.
     """
     _require(1 <= r <= k <= N, f"1 <= r <= k <= N, not r={r}, k={k}, N={N}")
+    _require(n >= 1, f"n >= 1, not {n}")
     rng = np.random.default_rng(seed)
     X = (rng.random((n, N)) < _balanced(r, k)).astype(np.float64)
     y = np.where(X[:, :k].sum(axis=1) >= r, 1, -1)
@@ -74,7 +75,8 @@ def separable(margin: float = 0.1, n: int = 1000, d: int = 20, *, seed: int = 0)
     >>> bool((data.y * (data.X @ data.comparator)).min() >= 0.25)
     True
     """
-    _require(0.0 < margin < 1.0, f"0 < margin < 1, not {margin}")
+    _require(0.0 < margin <= 0.99, f"0 < margin <= 0.99, not {margin}")
+    _require(n >= 1, f"n >= 1, not {n}")
     _require(d >= 2, f"d >= 2, not {d}")
     rng = np.random.default_rng(seed)
     u = _unit(rng.standard_normal((1, d)))[0]
@@ -104,7 +106,7 @@ def drift(margin: float = 0.1, n: int = 1000, d: int = 20, *, pieces: int = 2, s
 
 def experts(N: int, n: int = 1000, *, best: float = 0.1, rest: float = 0.5, seed: int = 0) -> Dataset:
     """Return the advice (±1) of N experts: the first errs with probability `best`, the others with `rest`."""
-    _require(N >= 1, f"N >= 1, not {N}")
+    _require(N >= 1 and n >= 1, f"N >= 1 and n >= 1, not {N} and {n}")
     _require(0.0 <= best <= 1.0 and 0.0 <= rest <= 1.0, f"probabilities, not {best} and {rest}")
     rng = np.random.default_rng(seed)
     y = rng.choice(np.array([-1, 1]), n)

@@ -80,7 +80,8 @@ def converge(
         Which misclassified example is taken next: the next one in order; the next one in an order
         drawn anew for each pass; or the one with the smallest y⟨w,x⟩ of all.
     start : array, pair (array, float), Run or State
-        The first weights; or a run to go on from, counters included, also with new data.
+        The first weights; or a run to go on from, counters included, also with new data. Going on
+        begins a new pass.
     max_updates : int, optional
         Give up after this many updates in this call. Default: no limit; 100,000 for ``"worst"``.
     max_passes : int
