@@ -49,7 +49,7 @@ class PassiveAggressive(NamedTuple):
 
     def update(self, w, x, y, score, mistake):
         loss = 1.0 - y * score
-        if loss <= 0.0:
+        if loss <= 0.0 or squared_norm(x) == 0.0:
             return 0.0
         tau = min(self.C, loss / squared_norm(x))
         add(w, tau * y, x)

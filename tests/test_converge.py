@@ -101,6 +101,14 @@ def test_just_enough_updates(selection):
     assert done.updates == 12
 
 
+def test_just_enough_passes():
+    whole = onlinear.converge(Perceptron(), X, Y)
+    short = onlinear.converge(Perceptron(), X, Y, max_passes=whole.passes - 1)
+    assert short.halted
+    batch = onlinear.batch_perceptron(X, Y)
+    assert onlinear.batch_perceptron(X, Y, max_passes=batch.passes - 1).halted
+
+
 def test_going_on_draws_the_orders_that_come_next():
     noisy = onlinear.datasets.noisy(0.1, n=50, d=4, flip=0.3, seed=1)
     options = {"selection": "random", "seed": 4}
@@ -147,8 +155,16 @@ def test_refusals():
     with pytest.raises(ParameterError, match="selection is 'best'"):
         onlinear.converge(Perceptron(), X, Y, selection="best")
     for name in ("max_passes", "max_updates"):
-        with pytest.raises(ParameterError, match=f"{name} is 0; it must be at least 1"):
+        with pytest.raises(ParameterError, match=f"{name} is 0; it must be an integer, at least 1"):
             onlinear.converge(Perceptron(), X, Y, **{name: 0})
+        with pytest.raises(ParameterError, match=f"{name} is 2.5; it must be an integer"):
+            onlinear.converge(Perceptron(), X, Y, **{name: 2.5})
+    with pytest.raises(ParameterError, match="seed is -1; it must be an integer, at least 0"):
+        onlinear.converge(Perceptron(), X, Y, seed=-1)
+    with pytest.raises(ParameterError, match="start must be weights or a BatchRun"):
+        onlinear.batch_perceptron(X, Y, start=onlinear.batch_perceptron(X, Y).state)
+    with pytest.raises(ParameterError, match=r"the step of size schedule\(1\) = 1e\+308 overflows"):
+        onlinear.batch_perceptron(100.0 * X, Y, schedule=lambda k: 1e308)
     bad = X.copy()
     bad[7, 2] = np.nan
     for selection in SELECTIONS:

@@ -48,3 +48,15 @@ def test_memory(rule, matrix, normalize):
         tracemalloc.stop()
     assert run.rounds == matrix.shape[0]
     assert peak < run.weights.nbytes + 2**20
+
+
+def test_random_orders_are_read_a_little_at_a_time():
+    X = BITS.astype(np.float64)
+    onlinear.converge(Perceptron(), X, Y, selection="random", max_passes=1)  # compiles
+    tracemalloc.start()
+    try:
+        onlinear.converge(Perceptron(), X, Y, selection="random", max_passes=1)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 9 * N + 2**20  # the order itself and the signs

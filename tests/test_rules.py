@@ -68,7 +68,7 @@ class PassiveAggressive(NamedTuple):
 
     def update(self, w, x, y, score, mistake):
         loss = 1.0 - y * score
-        if loss <= 0.0:
+        if loss <= 0.0 or squared_norm(x) == 0.0:
             return 0.0
         tau = min(self.C, loss / squared_norm(x))
         add(w, tau * y, x)
@@ -142,6 +142,8 @@ def test_passive_aggressive_as_ones_own():
     assert run.mistakes <= 1 / 0.1**2
     assert run.margin_upper_bound >= 0.1
     assert run.updates > run.mistakes
+    zeros = onlinear.run(PassiveAggressive(), [[1.0, 0.0], [0.0, 0.0]], [1, -1])
+    assert zeros.updates == 1
 
 
 def method(name):
@@ -212,6 +214,15 @@ def test_an_array_that_is_too_short_is_refused():
     )
     with pytest.raises(RuleError, match=r"failed in a round: dot\(\) or add\(\) with an array that has fewer entries"):
         onlinear.run(faulty(1.0), X, Y)
+
+
+def test_an_index_out_of_bounds_is_refused():
+    def update(self, w, x, y, score, mistake):
+        w[w.size + 5] += 1.0
+        return True
+
+    with pytest.raises(RuleError, match=r"failed in a round: index .*is out of bounds"):
+        onlinear.run(rule(method("Faulty")(update=update))(1.0), X, Y)
 
 
 def test_array_fields_are_read_as_they_are_written():

@@ -55,6 +55,8 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (Perceptron(), (X, np.where(np.arange(200) == 9, 5, Y)), r"row 9: label 5; the labels are -1"),
         (Perceptron(), (X, np.where(np.arange(200) == 9, np.nan, Y)), "row 9: label nan"),
         (Perceptron(), (X, [np.nan] * 200), "row 0: label nan"),
+        (Perceptron(), (X, [np.inf, 1.0] * 100), "row 0: label inf"),
+        (Perceptron(), ([[1, 2], [3, 4]],), "block 0: .*is y missing"),
         (Perceptron(), (X, [1, "a"] * 100), "row 0: label 1 among strings"),
         (Perceptron(), (X, np.array([1, "a"] * 100, dtype=object)), "cannot be ordered"),
         (Perceptron(), (X, np.stack([Y, Y], axis=1)), r"y has 2 dimension\(s\)"),
@@ -105,6 +107,13 @@ def test_bad_data_is_refused_with_its_place(rule, data, message):
         (Perceptron(), (X, Y), {"classes": (0, "a")}, "must name two labels of one type"),
         (Perceptron(), (X, Y), {"classes": (np.nan, 1.0)}, "must name two labels of one type"),
         (Perceptron(), (X, Y), {"trace": "potentials"}, "trace is 'potentials'"),
+        (Perceptron(), (X, Y), {"state": "abc"}, "state is str, not a Run or its state"),
+        (
+            Perceptron(),
+            (X, Y),
+            {"start": onlinear.run(Perceptron(), X, Y)},
+            "start is a Run; go on from it with state=",
+        ),
         (Perceptron(), (X, Y), {"start": "ab"}, "start is not a vector of numbers"),
         (Perceptron(), (X, Y), {"classes": (1, 1)}, "must name two labels"),
         (Perceptron(), (X, Y), {"trace": Potentials(np.ones(3))}, r"comparator has shape \(3,\)"),
@@ -327,6 +336,12 @@ def test_margin_is_unknown_before_the_first_update():
     assert run.updates == 0
     assert run.margin_upper_bound == np.inf
     assert onlinear.run(Winnow(), BINARY, Y).margin_upper_bound is None
+
+
+def test_a_state_may_be_given_as_its_run():
+    first = onlinear.run(Perceptron(), X[:50], Y[:50])
+    again = [onlinear.run(Perceptron(), X[50:], Y[50:], state=state).weights for state in (first, first.state)]
+    assert np.array_equal(*again)
 
 
 def test_runs_in_threads_do_not_meet():

@@ -14,4 +14,10 @@ class ParameterError(OnlinearError, ValueError):
 
 
 class RuleError(OnlinearError, TypeError):
-    """A rule is faulty (a method is missing, has other parameters, does not compile); the message names the rule."""
+    """A rule is faulty (a method is missing, has other parameters, does not compile); the message names the rule.
+
+    `report` holds numba's own words, where it has been at work; they run to pages. With
+    ``NUMBA_DISABLE_JIT=1`` in the environment rules run as plain Python, for the debugger.
+    """
+
+    report: str = ""

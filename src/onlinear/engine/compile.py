@@ -106,6 +106,8 @@ def _record_type(value: Any, *, readonly: bool = False) -> RecordType:
 def _type_of(value: Any, *, readonly: bool = False) -> Any:
     if isinstance(value, str):
         return TextType()
+    if isinstance(value, list | dict | set):
+        raise TypeError(f"{type(value).__name__} found")
     if isinstance(value, np.ndarray):
         # Not numba.typeof: a read-only array would be another type, and compiled a second time.
         return types.Array(numba.from_dtype(value.dtype), value.ndim, "C", readonly=readonly)
@@ -177,9 +179,10 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     """Return numba's dispatcher for a pass.
 
     The pass allocates nothing, so it is compiled without numba's reference counting, which would
-    take longer than a short row. Division by zero raises, as in plain Python.
+    take longer than a short row. A division by zero and an index out of bounds raise, as in plain Python
+    (the engine's own loops use bare pointers, and pay nothing for that).
     """
-    options = {"nogil": True, "error_model": "python", "_nrt": False}
+    options = {"nogil": True, "error_model": "python", "boundscheck": True, "_nrt": False}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to keep a cache in
@@ -223,11 +226,12 @@ class Runner:
         compiled = dispatcher(function)
         try:
             compiled.compile(signature)
-        except Exception as error:  # numba's own faults, too, are the rule's to hear of
+        except Exception as error:  # noqa: BLE001  # numba's own faults, too, are the rule's to hear of
             told = isinstance(error, errors.NumbaError)
-            reason = explain(str(error)) if told else f"{type(error).__name__}: {error}"
-            message = f"rule {type(self.rule).__name__} cannot be compiled: {reason}"
-            raise RuleError(f"{message} (with NUMBA_DISABLE_JIT=1 it runs as plain Python)") from error
+            reason = explain(str(error) if told else f"{type(error).__name__}: {error}")
+            fault = RuleError(f"rule {type(self.rule).__name__} cannot be compiled: {reason}")
+            fault.report = str(error)
+            raise fault from None
         entry: Callable[..., Any] = compiled.overloads[signature].entry_point
         return entry
 

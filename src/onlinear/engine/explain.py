@@ -7,7 +7,8 @@ import re
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAGE = re.compile(r"Failed in \w+ mode pipeline \(step: [^)]*\)")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^')
-_NOT_THEIRS = re.compile(r"(^|/)(numba|onlinear/engine)/")
+_NOT_THEIRS = re.compile(r"site-packages/numba/|(^|/)onlinear/engine/")
+_ROW = re.compile(r"(Dense|Sparse)Row\(|'NamedTuple' object has no attribute|float64\*")
 # What numba says where a function that must not allocate does.
 _ALLOCATION = ("NRT required", "Only accept returning of array passed into the function")
 
@@ -28,6 +29,10 @@ def explain(report: str) -> str:
         cause = lines[0] if lines else "numba gives no reason"
         if cause.endswith("found for signature:") and len(lines) > 1:
             cause = f"there is no {lines[1].removeprefix('>>> ')}"
+    if _ROW.search(cause):
+        cause = "x is a row, not an array: use dot(w, x), add(w, a, x), and value(x, k) to look into it"
+    elif cause.startswith("Unknown attribute"):
+        cause = f"{cause.partition(' of type')[0]}; compiled methods see fields and plain methods only"
     for path, line, text in _PLACE.findall(report):
         if not _NOT_THEIRS.search(path):
             return f"{cause}, at {path}:{line}: {text.strip()}"

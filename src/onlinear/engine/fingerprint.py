@@ -43,7 +43,7 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
 def fingerprint(cls: type) -> str:
     """Return a digest of everything that compiled code of this class is made from."""
     digest = hashlib.sha256(_engine_digest().encode())
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}
     for name, method in sorted(methods(cls).items()):
         for token in (name, *_tokens(method, seen)):
             digest.update(token.encode())
@@ -64,7 +64,7 @@ _HERE = secrets.token_hex(8)
 """Stands for what cannot be digested: such a thing is never taken for one of another process."""
 
 
-def _tokens(value: Any, seen: set[int]) -> Iterator[str]:
+def _tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     """Yield what identifies a value, the same in every process."""
     if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
         yield f"{type(value).__name__}:{value!r}"
@@ -79,11 +79,11 @@ def _tokens(value: Any, seen: set[int]) -> Iterator[str]:
         yield f"{type(value).__qualname__}.{value.name}"
         yield from _tokens(value.value, seen)
     else:
-        seen.add(id(value))
+        seen[id(value)] = value  # kept: an id is only good while its owner lives
         yield from _nested_tokens(value, seen)
 
 
-def _nested_tokens(value: Any, seen: set[int]) -> Iterator[str]:
+def _nested_tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     """Yield what identifies a value that is made of others."""
     parts: Iterable[Any]
     if isinstance(value, types.FunctionType):
@@ -115,7 +115,7 @@ def _code_digest(code: types.CodeType) -> str:
     digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
     for constant in code.co_consts:
         nested = isinstance(constant, types.CodeType)
-        for token in [_code_digest(constant)] if nested else _tokens(constant, set()):
+        for token in [_code_digest(constant)] if nested else _tokens(constant, {}):
             digest.update(token.encode())
     return digest.hexdigest()
 

@@ -45,15 +45,18 @@ class Snapshot:
             copy = self._function(value)
             self.helpers.append(copy)
             return copy
+        if type(value) in {tuple, list}:
+            return self._remember(value, type(value)(map(self._copy, value)))
         return value
 
     def _function(self, function: Any) -> types.FunctionType:
         names = self._names(function.__globals__)
         closed = dict(zip(function.__code__.co_freevars, map(content, function.__closure__ or ()), strict=True))
         cells = tuple(types.CellType() for _ in closed)
-        copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
-        copy.__kwdefaults__ = function.__kwdefaults__
+        copy = types.FunctionType(function.__code__, names, function.__name__, None, cells)
         self._remember(function, copy)
+        copy.__defaults__ = self._copy(function.__defaults__)
+        copy.__kwdefaults__ = function.__kwdefaults__
         for path, target in references(function):
             scope = closed if path[0] in closed else names
             if len(path) == 1:

@@ -90,6 +90,7 @@ class MarginPerceptron(NamedTuple):
         check_number(self, "margin", least=0.0, below=math.inf)
 
     def goal_margin(self) -> float | None:
+        """Return the margin without which the rule does not halt."""
         return self.margin if self.normalized else None
 
     def start(self, n: int) -> Normed:

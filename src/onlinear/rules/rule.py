@@ -119,8 +119,10 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
     ``potentials(self, state)``
         A dict of what the rule's proof looks at, for traces; numbers or arrays.
 
-    `start` returns new arrays each time. `score` reads every entry of x (that is how a NaN is found) and
-    leaves the state alone. Where `for_width` returns another rule, the number of features cannot change.
+    `start` returns new arrays each time; a user's first weights are then written into ``w``, and what a
+    rule derives from w it must derive when it is first asked. `score` reads every entry of x (that is how a
+    NaN is found) and leaves the state alone. Where `for_width` returns another rule, the number of features
+    cannot change.
 
     What the engine cannot see is said to the decorator, ``@rule`` or ``@rule(additive=True)``:
 
@@ -247,7 +249,9 @@ def _check_on_construction(cls: Any) -> None:
 def _as_declared(kind: str, value: Any) -> Any:
     """Return an int, a NumPy number or the like as the plain number that the field declares."""
     if isinstance(value, np.ndarray):
-        return np.array(value, order="C")  # its own: compiled code reads it from end to end
+        value = np.array(value, order="C")  # its own: compiled code reads it from end to end
+        value.flags.writeable = False
+        return value
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if "float" in kind and isinstance(value, numbers.Real):

@@ -12,8 +12,10 @@ import numpy as np
 from onlinear.engine.rows import Floats, Row, add, dot
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, rule
-from onlinear.runs.converge import Convergence, check_limits, ended, ready
+from onlinear.runs.converge import Convergence, check_integers, counted, ended, learn_until, ready, settled
 from onlinear.runs.online import read_arrays
+from onlinear.runs.outcome import Run
+from onlinear.runs.state import State
 from onlinear.streams.sources import spans
 
 Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
@@ -27,7 +29,7 @@ class Batch(NamedTuple):
 
 
 @rule(additive=True)
-class BatchStep(NamedTuple):
+class BatchPerceptron(NamedTuple):
     """What a pass of the batch perceptron does: score with w, and collect Σ y·x over the mistakes."""
 
     tie: Tie = "mistake"
@@ -83,7 +85,7 @@ def batch_perceptron(
     schedule : {"constant", "1/k"} or callable
         η_k: always 1; 1/k; or a function of k = 1, 2, … with finite values, at least 0.
     start : array, pair (array, float), or BatchRun
-        The first weights; or a run to go on from (its steps count on, and so does k).
+        The first weights; or a run to go on from: its counters and batches count on, and so does k.
     max_passes : int
         Give up after this many passes; each ends in one step.
     tie, fit_intercept, normalize, classes
@@ -101,30 +103,34 @@ def batch_perceptron(
     True
     """
     step_size = _step_size(schedule)
-    check_limits(max_passes=max_passes)
+    check_integers(1, max_passes=max_passes)
+    if isinstance(start, Run | State) and not isinstance(start, BatchRun):
+        raise ParameterError("start must be weights or a BatchRun, which knows how many steps it has taken")
     source, labels = read_arrays(X, y)
-    learner, begun = ready(BatchStep(tie), source, labels, start, fit_intercept, normalize, classes)
+    learner, begun = ready(BatchPerceptron(tie), source, labels, start, fit_intercept, normalize, classes)
     codes = learner.classes.encode(labels)
     sizes: list[int] = list(start.batch_sizes) if isinstance(start, BatchRun) else []
     for number in range(max_passes):
         before, sums = learner.updates, learner.sums.copy()
         learner.sums[:] = 0.0
         for span in spans(source):
-            block = source.block(span, learner.bias, learner.normalize)
-            end = learner.learn(block, codes[span])
-            if span.start + end < span.stop:
-                raise learner.refuse(source, span.start + end, span.start + end)
+            learn_until(learner, source, codes, span, None)
         wrong = learner.updates - before
         if wrong == 0:
             learner.sums[:] = sums
             return _outcome(ended(learner, source, begun, number + 1), sizes)
         sizes.append(wrong)
         eta = step_size(len(sizes))
-        learner.arrays.w[:] += eta * learner.arrays.direction
+        # The pass counted λ = 1 for each example; the step gives them η.
+        with np.errstate(over="ignore", invalid="ignore"):
+            learner.arrays.w[:] += eta * learner.arrays.direction
+            learner.sums[:] = sums + eta * learner.sums
         learner.arrays.direction[:] = 0.0
-        # The pass counted λ = 1 for each example; the step has given them η.
-        learner.sums[:] = sums + eta * learner.sums
-    return _outcome(ended(learner, source, begun, max_passes, f"gave up after {max_passes:,} passes"), sizes)
+        if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
+            raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
+    done = settled(learner, source, codes)
+    limit = "" if done else counted(max_passes, "pass")
+    return _outcome(ended(learner, source, begun, max_passes, limit), sizes)
 
 
 def _outcome(end: Convergence, sizes: list[int]) -> BatchRun:
@@ -140,9 +146,9 @@ def _step_size(schedule: Schedule) -> Callable[[int], float]:
         raise ParameterError(f'schedule is {schedule!r}; it must be "constant", "1/k" or a function of k')
 
     def checked(k: int) -> float:
-        eta = float(schedule(k))
-        if not (0.0 <= eta < math.inf):
-            raise ParameterError(f"schedule({k}) is {eta}; a step size must be finite and at least 0")
-        return eta
+        eta: Any = schedule(k)
+        if not (isinstance(eta, int | float | np.number) and 0.0 <= eta < math.inf):
+            raise ParameterError(f"schedule({k}) is {eta!r}; a step size must be finite and at least 0")
+        return float(eta)
 
     return checked

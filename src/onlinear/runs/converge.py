@@ -105,11 +105,10 @@ def converge(
     (True, True)
     """
     check_rule(rule)
-    check_limits(max_updates=max_updates, max_passes=max_passes)
-    if selection not in {"cyclic", "random", "worst"}:
+    check_integers(1, max_passes=max_passes, max_updates=1 if max_updates is None else max_updates)
+    check_integers(0, seed=seed)
+    if selection not in ("cyclic", "random", "worst"):
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
-    if seed < 0:
-        raise ParameterError(f"seed is {seed}; it must be at least 0")
     source, labels = read_arrays(X, y)
     learner, begun = ready(rule, source, labels, start, fit_intercept, normalize, classes)
     if isinstance(learner.arrays, Pool):
@@ -120,11 +119,11 @@ def converge(
     return loop.passes(selection, seed, max_updates, max_passes)
 
 
-def check_limits(**limits: int | None) -> None:
-    """Raise where a limit leaves no room to learn."""
-    for name, limit in limits.items():
-        if limit is not None and limit < 1:
-            raise ParameterError(f"{name} is {limit}; it must be at least 1")
+def check_integers(least: int, **values: Any) -> None:
+    """Raise where an argument is no integer, or too small."""
+    for name, value in values.items():
+        if not (isinstance(value, int | np.integer) and value >= least):
+            raise ParameterError(f"{name} is {value!r}; it must be an integer, at least {least}")
 
 
 class Begun(NamedTuple):
@@ -160,14 +159,14 @@ def ready(
     return learner, Begun(learner.origin, 0, 0.0, 0.0)
 
 
-def ended(learner: Learner, source: Source, begun: Begun, passes: int, gave_up: str = "") -> Convergence:
-    """Return the outcome, with the reason in words."""
-    reason = gave_up or f"nothing left to learn from {source.n:,} examples"
-    if gave_up and learner.rule.additive:
+def ended(learner: Learner, source: Source, begun: Begun, passes: int, limit: str = "") -> Convergence:
+    """Return the outcome, with the reason in words: it has halted, or has come to a limit."""
+    reason = f"gave up after {limit}" if limit else f"nothing left to learn from {source.n:,} examples"
+    if limit and learner.rule.additive:
         bound = begun.margin_upper_bound(learner)
         if bound < math.inf:
             reason += f"; no separator of these examples has a margin above {rounded_up(bound)}"
-    return Convergence(learner.rest(), None, not gave_up, passes, reason)
+    return Convergence(learner.rest(), None, not limit, passes, reason)
 
 
 class Loop(NamedTuple):
@@ -188,33 +187,44 @@ class Loop(NamedTuple):
             before = learner.updates
             for rows in self._order(selection, seed, done + number):
                 self._learn(rows, last)
-                if learner.updates == last and not self._settled():
-                    return self._ended(number + 1, f"gave up after {max_updates:,} updates")
-            if learner.updates in {before, last}:
+                if learner.updates == last:
+                    return self._at_limit(number + 1, counted(max_updates, "update"))
+            if learner.updates == before:
                 return self._ended(number + 1)
             if self._out_of_reach():
-                return self._ended(number + 1, self._out_of_reach())
-        return self._ended(max_passes, f"gave up after {max_passes:,} passes")
+                return self._given_up(number + 1)
+        return self._at_limit(max_passes, counted(max_passes, "pass"))
 
     def worst(self, max_updates: int) -> Convergence:
         """Learn from the most wrong example of all, again and again."""
         learner, passes = self.learner, 0
         last = learner.updates + max_updates
-        while not self._settled():
-            if learner.updates == last:
-                return self._ended(passes, f"gave up after {max_updates:,} updates")
+        while learner.updates < last:
             if self._out_of_reach():
-                return self._ended(passes, self._out_of_reach())
+                return self._given_up(passes)
             before = learner.updates
             self._learn(np.array([self._most_wrong()]), last)
             passes += 1
             if learner.updates == before:
                 # The most wrong one is right enough for this rule; whichever is not comes next in order.
-                self._learn(slice(0, self.source.n), before + 1)
-        return self._ended(passes + 1)
+                for span in spans(self.source):
+                    if learner.updates == before:
+                        self._learn(span, before + 1)
+            if learner.updates == before:
+                return self._ended(passes)
+        return self._at_limit(passes, counted(max_updates, "update"))
 
-    def _ended(self, passes: int, gave_up: str = "") -> Convergence:
-        return ended(self.learner, self.source, self.begun, passes, gave_up)
+    def _ended(self, passes: int, limit: str = "") -> Convergence:
+        return ended(self.learner, self.source, self.begun, passes, limit)
+
+    def _at_limit(self, passes: int, limit: str) -> Convergence:
+        """Return the outcome at a limit, which may be where nothing was left to learn from, too."""
+        return self._ended(passes, "" if settled(self.learner, self.source, self.codes) else limit)
+
+    def _given_up(self, passes: int) -> Convergence:
+        goal = self.learner.rule.goal_margin()
+        reason = f"no separator has the margin {goal:g} that the rule asks for"
+        return Convergence(self.learner.rest(), None, False, passes, reason)
 
     def _order(self, selection: Selection, seed: int, number: int) -> Iterator[slice | NDArray[np.intp]]:
         """Yield the rows of one pass, in blocks."""
@@ -222,27 +232,13 @@ class Loop(NamedTuple):
             yield from spans(self.source)
             return
         order = np.random.default_rng([seed, number]).permutation(self.source.n)
-        for span in spans(self.source):
-            yield order[span]
+        step = self.source.copied_rows
+        for first in range(0, self.source.n, step):
+            yield order[first : first + step]
 
     def _learn(self, rows: slice | NDArray[np.intp], last: int | None) -> None:
         """Learn from these rows, until there have been `last` updates."""
-        learner, y = self.learner, self.codes[rows]
-        limit = -1 if last is None else last - learner.updates
-        end = learner.learn(self.source.block(rows, learner.bias, learner.normalize), y, limit=limit)
-        if end < y.size and learner.updates != last:
-            i = rows.start + end if isinstance(rows, slice) else int(rows[end])
-            raise learner.refuse(self.source, i, i)
-
-    def _settled(self) -> bool:
-        """Tell whether no example is left to learn from, by trying on a copy."""
-        trial = self._replace(learner=self.learner.twin())
-        before = trial.learner.updates
-        for span in spans(self.source):
-            trial._learn(span, before + 1)
-            if trial.learner.updates > before:
-                return False
-        return True
+        learn_until(self.learner, self.source, self.codes, rows, last)
 
     def _most_wrong(self) -> int:
         """Return the row with the smallest y⟨w,x⟩; of equals, one that is a mistake."""
@@ -263,10 +259,36 @@ class Loop(NamedTuple):
                 best, worst = candidate, span.start + int(lowest[np.argmin(right)])
         return worst
 
-    def _out_of_reach(self) -> str:
-        """Return why the rule can never halt, where that is already certain."""
+    def _out_of_reach(self) -> bool:
+        """Tell whether it is already certain that the rule can never halt."""
         rule = self.learner.rule
         goal = rule.goal_margin() if hasattr(rule, "goal_margin") else None
-        if goal is None or self.begun.margin_upper_bound(self.learner) > goal:
-            return ""
-        return f"no separator has the margin {goal:g} that the rule asks for"
+        return goal is not None and self.begun.margin_upper_bound(self.learner) <= goal
+
+
+def learn_until(
+    learner: Learner, source: Source, codes: Codes, rows: slice | NDArray[np.intp], last: int | None
+) -> None:
+    """Learn from some rows of a source, until there have been `last` updates."""
+    y = codes[rows]
+    limit = -1 if last is None else last - learner.updates
+    end = learner.learn(source.block(rows, learner.bias, learner.normalize), y, limit=limit)
+    if end < y.size and learner.updates != last:
+        i = rows.start + end if isinstance(rows, slice) else int(rows[end])
+        raise learner.refuse(source, i, i)
+
+
+def settled(learner: Learner, source: Source, codes: Codes) -> bool:
+    """Tell whether no example is left to learn from, by trying on a copy."""
+    trial = learner.twin()
+    for span in spans(source):
+        learn_until(trial, source, codes, span, learner.updates + 1)
+        if trial.updates > learner.updates:
+            return False
+    return True
+
+
+def counted(n: int | None, noun: str) -> str:
+    """Return a number of things in words."""
+    plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{n:,} {noun if n == 1 else plural}"

@@ -187,6 +187,8 @@ class Learner:
 
     def vector(self, name: str, given: Any) -> Floats:
         """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
+        if hasattr(given, "state"):
+            raise ParameterError(f"{name} is a {type(given).__name__}; go on from it with state=")
         pair = isinstance(given, tuple)
         if pair and not self.bias:
             raise ParameterError(f"{name} has an intercept, but fit_intercept is False")
@@ -194,12 +196,12 @@ class Learner:
             raise ParameterError(f"{name} must be weights, or a pair (weights, intercept)")
         weights, intercept = given if pair else (given, 0.0)
         try:
-            weights = np.asarray(weights, dtype=np.float64)
+            weights, intercept = np.asarray(weights, dtype=np.float64), float(intercept)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"{name} is not a vector of numbers: {error}") from error
         if weights.shape != (self.n_features,):
             raise ParameterError(f"{name} has shape {weights.shape}; there are {self.n_features} features")
-        whole = np.concatenate([[float(intercept)] * self.bias, weights])
+        whole = np.concatenate([[intercept] * self.bias, weights])
         if not np.isfinite(whole).all():
             raise ParameterError(f"{name} has an entry that is not finite")
         return whole

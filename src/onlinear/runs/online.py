@@ -14,7 +14,7 @@ from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
-from onlinear.runs.trace import Potentials, Recorder
+from onlinear.runs.trace import Potentials, Recorder, potentials
 from onlinear.streams.labels import Classes, as_labels, declared_classes, distinct, found_classes, show
 from onlinear.streams.sources import Source, open_source, spans
 
@@ -82,6 +82,8 @@ def run(
     pairs = _blocks(X) if y is None else iter([read_arrays(X, y)])
     if state is not None:
         state = state.state if isinstance(state, Run) else state
+        if not isinstance(state, State):
+            raise ParameterError(f"state is {type(state).__name__}, not a Run or its state")
         learner = resumed(rule, state, fit_intercept, normalize, start, classes)
         if n_features not in {None, learner.n_features}:
             raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
@@ -96,7 +98,7 @@ def run(
         pairs = itertools.chain([first], pairs)
         learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
         learner.begin(first[0].width if n_features is None else n_features, start)
-    recorder = _recorder(trace, int(learner.counts[0]))
+    recorder = _recorder(trace, learner)
     row = 0
     for source, labels in pairs:
         row = _feed(learner, source, labels, row, recorder)
@@ -143,7 +145,8 @@ def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
             source = open_source(block[0])
             labels = as_labels(block[1], source.n)
         except DataError as error:
-            raise DataError(f"block {number}: {error}") from error
+            hint = "; is y missing?" if number == 0 else ""
+            raise DataError(f"block {number}: {error}{hint}") from error
         if source.n:
             yield source, labels
 
@@ -191,7 +194,8 @@ def _same(rule: Any, other: Any) -> bool:
     return names[0] == names[1] and all(map(np.array_equal, rule, other))
 
 
-def _recorder(trace: bool | Potentials, first_round: int) -> Recorder | None:
+def _recorder(trace: bool | Potentials, learner: Learner) -> Recorder | None:
     if isinstance(trace, Potentials):
-        return Recorder(trace, first_round)
-    return Recorder(None, first_round) if trace else None
+        potentials(learner, trace.comparator)  # a comparator that does not fit is refused before round one
+        return Recorder(trace, learner.rounds)
+    return Recorder(None, learner.rounds) if trace else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def declared_classes(classes: Any) -> Classes:
     """Return the two labels that the caller has named, in the caller's order: negative, positive."""
     labels = np.asarray(classes)
     mixed = labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in classes)
-    if labels.shape != (2,) or labels[0] == labels[1] or not _equal(labels, labels).all() or mixed:
+    if labels.shape != (2,) or labels[0] == labels[1] or mixed or not all(map(_can_be_label, labels)):
         raise ParameterError(f"classes is {classes!r}; it must name two labels of one type: (negative, positive)")
     return Classes(labels)
 
@@ -76,7 +77,7 @@ def distinct(y: NDArray[Any], known: list[Any], row: int = 0) -> list[Any]:
             if not fresh.any():
                 break
             i = int(np.argmax(fresh))
-            if part[i] != part[i] or part[i] is None:
+            if not _can_be_label(part[i]):
                 raise DataError(f"row {row + first + i}: label {show(part[i])}")
             known = [*known, part[i]]
         if len(known) == 2:
@@ -94,6 +95,11 @@ def found_classes(labels: list[Any]) -> Classes:
     except TypeError as error:
         shown = " and ".join(map(show, labels))
         raise DataError(f"the labels {shown} cannot be ordered; labels must be of one type") from error
+
+
+def _can_be_label(label: Any) -> bool:
+    """Tell whether a label says something: not missing, and not infinite."""
+    return label is not None and not (isinstance(label, float | np.floating) and not math.isfinite(label))
 
 
 def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:

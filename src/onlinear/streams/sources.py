@@ -33,6 +33,8 @@ class Source(Protocol):
     n: int
     width: int
     block_rows: int
+    copied_rows: int
+    """Rows in a block, where it is cut from the matrix and where it is put together from rows here and there."""
     nbytes: int
     sparse: bool
 
@@ -87,7 +89,8 @@ class DenseSource:
         self.n, self.width = X.shape
         self.nbytes = X.nbytes
         self._direct = X.dtype in _READABLE and _as_it_lies(X)
-        self.block_rows = _ROWS if self._direct else max(1, _BYTES // (8 * max(1, self.width)))
+        self.copied_rows = max(1, _BYTES // (8 * self.width))
+        self.block_rows = _ROWS if self._direct else self.copied_rows
 
     def copied(self) -> DenseSource:
         return DenseSource(self.X.copy())
@@ -142,13 +145,11 @@ class SparseSource:
             and self.X.indptr.size == self.n + 1
             and bool(self.X.has_canonical_format)
         )
-        if self._direct:
-            self.block_rows = _ROWS
-        elif self.X.format == "csc":
+        self.copied_rows = max(1, _BYTES * max(1, self.n) // (16 * max(1, self.X.nnz)))
+        if self.X.format == "csc":
             # Cutting rows out of columns reads them all: few blocks, then.
-            self.block_rows = max(1, -(-self.n // 16))
-        else:
-            self.block_rows = max(1, _BYTES * max(1, self.n) // (16 * max(1, self.X.nnz)))
+            self.copied_rows = max(1, -(-self.n // 16))
+        self.block_rows = _ROWS if self._direct else self.copied_rows
 
     def copied(self) -> SparseSource:
         return SparseSource(self.X.copy())
