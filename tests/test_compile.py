@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import types
 from typing import NamedTuple
 
@@ -16,7 +17,10 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 import onlinear
+from onlinear.engine import passes
+from onlinear.engine.compile import Runner
 from onlinear.engine.fingerprint import fingerprint
+from onlinear.engine.rows import DenseBlock
 from onlinear.errors import RuleError
 from onlinear.rules import (
     MarginPerceptron,
@@ -295,6 +299,33 @@ def test_compiled_and_plain_have_the_same_bits(rule, layout, data):
         arrays_ = run.state.arrays if isinstance(run.state.arrays, tuple) else [run.state.arrays]
         outcomes.append((run.trace.scores.tobytes(), run.mistakes, [a.tobytes() for a in arrays_], run.state.reach))
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_pass_releases_the_gil():
+    """While a pass is at work (its first score is there), this thread can still spoil the last row."""
+    n = 5_000_000
+    X, y = np.ones((n, 1)), np.ones(n, dtype=np.int8)
+    runner, ends = Runner(Perceptron()), []
+
+    def work(scores):
+        counts, sums = np.zeros(4, dtype=np.int64), np.zeros(2)
+        block, events = DenseBlock(X, 0, False), np.empty(n, dtype=np.uint8)
+        ends.append(runner(passes.learn, np.ones(1), block, y, 0, 0, True, -1, counts, sums, scores, events))
+
+    work(np.zeros(n))  # compiles
+    assert ends == [n]
+    for _ in range(20):
+        X[-1] = 1.0
+        scores = np.zeros(n)
+        thread = threading.Thread(target=work, args=(scores,))
+        thread.start()
+        while scores[0] == 0.0:
+            pass
+        X[-1] = np.nan
+        thread.join()
+        if ends[-1] == n - 1:
+            return
+    pytest.fail("with the lock held, the last row was always read first")
 
 
 RULE = """
