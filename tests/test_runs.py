@@ -247,6 +247,18 @@ def test_sparse_memory_written_to_after_a_run():
             onlinear.run(Perceptron(), matrix, Y)
 
 
+@pytest.mark.parametrize("index", [-1, 100, 2**30])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("place", [0, 7, 8, 50, 95, 96, 99])
+def test_every_index_is_checked(place, kind, index):
+    wide = scipy.sparse.csr_array(np.ones((3, 100)))
+    wide.indices, wide.indptr = wide.indices.astype(kind), wide.indptr.astype(kind)
+    assert onlinear.run(Perceptron(), wide, [0, 1, 1]).rounds == 3
+    wide.indices[100 + place] = index
+    with pytest.raises(DataError, match="row 1: it leads outside the matrix"):
+        onlinear.run(Perceptron(), wide, [0, 1, 1])
+
+
 def test_fit_intercept_is_true_or_false():
     once, twice = (onlinear.run(Perceptron(), X, Y, fit_intercept=value) for value in (True, 2))
     assert np.array_equal(once.weights, twice.weights)

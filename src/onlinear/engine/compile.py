@@ -129,6 +129,7 @@ def _teach(operation: Any, dense: Any, sparse: Any = None, inline: str = "never"
 _teach(rows.address, lambda array: vectors.address(array), inline="always")
 _teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
 _teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+_teach(rows.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
 _teach(rows.open_rows, rows.dense_rows, rows.sparse_rows, inline="always")
 _teach(rows.row, rows.dense_row, rows.sparse_row, inline="always")
 _teach(rows.norm, rows.norm)

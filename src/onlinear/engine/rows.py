@@ -126,6 +126,11 @@ def lane_add(a: Any, i: int, c: float, b: Any, j: int, n: int) -> None:
         a[i + k] += c * float(b[j + k])
 
 
+def all_below(a: Any, i: int, n: int, limit: int) -> bool:
+    """Tell whether 0 ≤ entry < limit for the entries a[i : i+n] of a flat run of integers."""
+    return all(0 <= int(a[i + k]) < limit for k in range(n))
+
+
 def dense_rows(X: DenseBlock) -> DenseRows:
     return DenseRows(address(X.values), X.values.shape[1], X.bias, X.normalize)
 
@@ -194,14 +199,7 @@ def dense_well_formed(x: DenseRow) -> bool:
 
 def sparse_well_formed(x: SparseRow) -> bool:
     # Every index, each time: SciPy remembers that indices were sorted once, and arrays can be written to.
-    if x.size <= 0:
-        return x.size == 0
-    least = most = x.indices[x.first]
-    for p in range(x.first, x.first + x.size):
-        least = min(least, x.indices[p])
-        most = max(most, x.indices[p])
-    inside: bool = least >= 0 and most < x.width
-    return inside
+    return x.size >= 0 and all_below(x.indices, x.first, x.size, x.width)
 
 
 def well_formed(x: Row) -> bool:

@@ -1,8 +1,8 @@
-"""The two loops that dense rows live in, built from vector instructions.
+"""The loops that rows live in, built from vector instructions.
 
 numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice,
-which differs between machines. Here the order is ours: equal bit for bit to `rows.lane_dot` and
-`rows.lane_add` in plain Python. LLVM splits the vectors where the processor has shorter ones.
+which differs between machines. Here the order is ours: equal bit for bit to the plain Python of the
+same names in `rows`. LLVM splits the vectors where the processor has shorter ones.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from onlinear.engine.rows import LANES
 _DOUBLE, _WORD, _INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 _WORDS = ir.VectorType(_WORD, LANES)
+_BITS = ir.VectorType(ir.IntType(1), LANES)
 
 
 @intrinsic
@@ -81,24 +82,51 @@ def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any
     return types.void(a, types.intp, types.float64, b, types.intp, types.intp), generate
 
 
+@intrinsic
+def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
+    """Tell whether 0 ≤ entry < limit for the entries a[i : i+n]."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        run = _Run(builder, args[0], args[1])
+        # As unsigned numbers negative entries are huge; so is the limit cut to what the entries can reach.
+        most = ir.Constant(_WORD, 2 ** (run.entry.width - 1))
+        reach = builder.select(builder.icmp_unsigned("<", args[3], most), args[3], most)
+        limits = _spread(builder, builder.trunc(reach, run.entry), ir.VectorType(run.entry, LANES))
+        outside = cgutils.alloca_once_value(builder, ir.Constant(_BITS, [0] * LANES))
+
+        def step(offset: Any, mask: Any) -> None:
+            beyond = builder.icmp_unsigned(">=", run.load(offset, mask), limits)
+            builder.store(builder.or_(builder.load(outside), beyond), outside)
+
+        _for_each_vector(builder, args[2], step)
+        found = builder.bitcast(builder.load(outside), ir.IntType(LANES))
+        return builder.icmp_unsigned("==", found, ir.Constant(ir.IntType(LANES), 0))
+
+    return types.boolean(a, types.intp, types.intp, types.intp), generate
+
+
 class _Run:
     """Entries from an address on, read and written a vector at a time."""
 
     def __init__(self, builder: Any, pointer: Any, offset: Any) -> None:
         self.builder = builder
         self.entry = pointer.type.pointee
-        self.size = 8 if self.entry == _DOUBLE else 4
+        if isinstance(self.entry, ir.IntType):
+            self.kind, self.size = f"i{self.entry.width}", self.entry.width // 8
+        else:
+            self.kind, self.size = ("f64", 8) if self.entry == _DOUBLE else ("f32", 4)
         self.pointer = builder.gep(pointer, [offset])
 
     def load(self, offset: Any, mask: Any, width: int = LANES) -> Any:
-        """Return a vector of doubles; where masked out, 0."""
+        """Return a vector of doubles, or of integers; where masked out, 0."""
         vector = ir.VectorType(self.entry, width)
-        at, blank = self._at(offset, vector), ir.Constant(vector, [0.0] * width)
+        at, blank = self._at(offset, vector), ir.Constant(vector, None)
         if mask is None:
             loaded = self.builder.load(at, align=self.size)
         else:
             loaded = self._call("load", vector, [at, ir.Constant(_INT, self.size), mask, blank])
-        return loaded if self.entry == _DOUBLE else self.builder.fpext(loaded, ir.VectorType(_DOUBLE, width))
+        single = self.kind == "f32"
+        return self.builder.fpext(loaded, ir.VectorType(_DOUBLE, width)) if single else loaded
 
     def store(self, offset: Any, mask: Any, values: Any) -> None:
         """Write a vector of doubles, where not masked out."""
@@ -113,7 +141,7 @@ class _Run:
 
     def _call(self, verb: str, returns: Any, args: list[Any]) -> Any:
         kind = ir.FunctionType(returns, [arg.type for arg in args])
-        name = f"llvm.masked.{verb}.v{LANES}f{self.size * 8}.p0"
+        name = f"llvm.masked.{verb}.v{LANES}{self.kind}.p0"
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), args)
 
 
