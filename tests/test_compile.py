@@ -319,7 +319,7 @@ def test_a_pass_releases_the_gil():
         scores = np.zeros(n)
         thread = threading.Thread(target=work, args=(scores,))
         thread.start()
-        while scores[0] == 0.0:
+        while scores[0] == 0.0 and thread.is_alive():
             pass
         X[-1] = np.nan
         thread.join()
