@@ -357,7 +357,7 @@ def test_a_state_may_be_given_as_its_run():
 
 
 def test_runs_in_threads_do_not_meet():
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor
 
     big, labels = onlinear.datasets.noisy(0.05, n=20_000, d=30, seed=2)
     alone = onlinear.run(Perceptron(), big, labels)

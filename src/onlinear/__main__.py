@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def main() -> None:
     """Print the experiment's table."""
-    from onlinear.experiments import table, winnow_against_perceptron  # noqa: PLC0415
+    from onlinear.experiments import table, winnow_against_perceptron
 
     k, widths = 20, (200, 400)
     print(f"Learning a disjunction of k = {k} variables among N, one example at a time.\n")

@@ -130,7 +130,7 @@ def _balanced(r: int, k: int) -> float:
     """Return the probability p at which P(at least r of k are on) = ½."""
     if r == 1:
         return float(1.0 - 2.0 ** (-1.0 / k))
-    from scipy.stats import beta  # noqa: PLC0415
+    from scipy.stats import beta
 
     # P(Binomial(k, p) ≥ r) is the distribution function of Beta(r, k − r + 1) at p.
     return float(beta.ppf(0.5, r, k - r + 1))

@@ -179,7 +179,7 @@ class Learner:
 
     def _bind(self, n: int) -> None:
         # numba is imported here, by the first run, and not before.
-        from onlinear.engine.compile import Runner  # noqa: PLC0415
+        from onlinear.engine.compile import Runner
 
         self.n_features = n
         self.engine_rule = self.rule.for_width(n)

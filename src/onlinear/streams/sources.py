@@ -61,7 +61,7 @@ def open_source(X: Any) -> Source:
     """Return the source for a matrix: an array, nested lists, a frame, or a SciPy sparse matrix."""
     # Not asked of SciPy itself, which then would be imported for dense data too.
     if "scipy.sparse" in sys.modules:
-        import scipy.sparse  # noqa: PLC0415
+        import scipy.sparse
 
         if scipy.sparse.issparse(X):
             return SparseSource(X)
