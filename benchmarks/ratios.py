@@ -106,7 +106,7 @@ def against_memory():
             ours, theirs = best(lambda: onlinear.run(Perceptron(), X, y), X.sum)  # noqa: B023
             mistakes = onlinear.run(Perceptron(), X, y).mistakes / len(y)
             name = f"  X.sum(), {len(y):,} x {d} {dtype.__name__}, {mistakes:.2%} mistakes"
-            report(name, ours / theirs, target if dtype is np.float64 else None)
+            report(name, ours / theirs, target)
     X, y = sparse()
     w = np.random.default_rng(1).standard_normal(X.shape[1])
     ours, theirs = best(lambda: onlinear.run(Perceptron(), X, y), lambda: X @ w)

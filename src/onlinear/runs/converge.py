@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.passes import STEPS
 from onlinear.engine.rows import Floats
 from onlinear.errors import ParameterError
 from onlinear.rules.experts import Pool
@@ -132,12 +133,11 @@ class Begun(NamedTuple):
     weights: Floats | None
     updates: int
     steps: float
-    reach: float
 
     def margin_upper_bound(self, learner: Learner) -> float:
         """Return a bound on the margin of every separator of the examples that this call has learned from."""
+        # All of the reach, which is more than enough; a difference of two sums may have lost their last bits.
         steps, reach = map(float, learner.sums)
-        # A difference of two sums may have lost the last bits of either.
         since = steps - self.steps - 4.0 * learner.updates * 2.0**-53 * self.steps
         return margin_upper_bound(
             weights_of(learner.arrays), self.weights, learner.updates - self.updates, since, reach
@@ -152,11 +152,11 @@ def ready(
     if isinstance(state, State):
         learner = resumed(rule, state, fit_intercept, normalize, None, classes)
         learner.make_room(source)
-        return learner, Begun(weights_of(learner.arrays).copy(), learner.updates, *map(float, learner.sums))
+        return learner, Begun(weights_of(learner.arrays).copy(), learner.updates, float(learner.sums[STEPS]))
     found = declared_classes(classes) if classes is not None else found_classes(distinct(labels, []))
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     learner.begin(source.width, start)
-    return learner, Begun(learner.origin, 0, 0.0, 0.0)
+    return learner, Begun(learner.origin, 0, 0.0)
 
 
 def ended(learner: Learner, source: Source, begun: Begun, passes: int, limit: str = "") -> Convergence:
