@@ -21,3 +21,11 @@ class RuleError(OnlinearError, TypeError):
     """
 
     report: str = ""
+
+
+class AssumptionError(OnlinearError, ValueError):
+    """A theorem does not apply: an assumption of its fails on these examples."""
+
+
+class VerificationError(OnlinearError):
+    """A witness or a certificate does not prove what it claims; the message says what was found instead."""

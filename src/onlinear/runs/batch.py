@@ -9,10 +9,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from onlinear.display import counted
 from onlinear.engine.rows import Floats, Row, add, dot
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, rule
-from onlinear.runs.converge import Convergence, check_integers, counted, ended, learn_until, ready, settled
+from onlinear.runs.converge import Convergence, check_integers, ended, learn_until, ready, settled
 from onlinear.runs.online import read_arrays
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
@@ -50,10 +51,12 @@ class BatchPerceptron(NamedTuple):
 class BatchRun(Convergence):
     """A run of the batch perceptron.
 
-    ``updates`` counts the examples that took part in steps, Σ|I_k|; ``batch_sizes`` has each |I_k|.
+    ``updates`` counts the examples that took part in steps, Σ|I_k|; ``batch_sizes`` has each |I_k|, and
+    ``schedule`` is as it was given.
     """
 
     batch_sizes: tuple[int, ...] = ()
+    schedule: Schedule = "constant"
 
     def _facts(self) -> list[tuple[str, str]]:
         halted, *rest = super()._facts()
@@ -102,7 +105,7 @@ def batch_perceptron(
     >>> onlinear.batch_perceptron(X, y).halted
     True
     """
-    step_size = _step_size(schedule)
+    step_size = step_size_of(schedule)
     check_integers(1, max_passes=max_passes)
     if isinstance(start, Run | State) and not isinstance(start, BatchRun):
         raise ParameterError("start must be weights or a BatchRun, which knows how many steps it has taken")
@@ -118,7 +121,7 @@ def batch_perceptron(
         wrong = learner.updates - before
         if wrong == 0:
             learner.sums[:] = sums
-            return _outcome(ended(learner, source, begun, number + 1), sizes)
+            return _outcome(ended(learner, source, begun, number + 1), sizes, schedule)
         sizes.append(wrong)
         eta = step_size(len(sizes))
         # The pass counted λ = 1 for each example; the step gives them η.
@@ -130,14 +133,15 @@ def batch_perceptron(
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
     done = settled(learner, source, codes)
     limit = "" if done else counted(max_passes, "pass")
-    return _outcome(ended(learner, source, begun, max_passes, limit), sizes)
+    return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule)
 
 
-def _outcome(end: Convergence, sizes: list[int]) -> BatchRun:
-    return BatchRun(end.state, None, end.halted, end.passes, end.reason, tuple(sizes))
+def _outcome(end: Convergence, sizes: list[int], schedule: Schedule) -> BatchRun:
+    return BatchRun(end.state, None, end.halted, end.passes, end.reason, batch_sizes=tuple(sizes), schedule=schedule)
 
 
-def _step_size(schedule: Schedule) -> Callable[[int], float]:
+def step_size_of(schedule: Schedule) -> Callable[[int], float]:
+    """Return η as a function of k."""
     if schedule == "constant":
         return lambda k: 1.0
     if schedule == "1/k":

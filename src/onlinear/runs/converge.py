@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.display import counted, rounded_up
 from onlinear.engine.passes import STEPS
 from onlinear.engine.rows import Floats
 from onlinear.errors import ParameterError
 from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
-from onlinear.runs.margin import margin_upper_bound, rounded_up
+from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State, weights_of
@@ -42,11 +43,15 @@ class Convergence(Run):
         How often as many examples were read as there are.
     reason : str
         Why it ended, in a sentence.
+    selection, seed
+        As they were given.
     """
 
     halted: bool = False
     passes: int = 0
     reason: str = ""
+    selection: str = "cyclic"
+    seed: int = 0
 
     def _facts(self) -> list[tuple[str, str]]:
         return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
@@ -116,8 +121,10 @@ def converge(
         raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
     loop = Loop(learner, source, learner.classes.encode(labels), begun)
     if selection == "worst":
-        return loop.worst(max_updates or _WORST_UPDATES)
-    return loop.passes(selection, seed, max_updates, max_passes)
+        done = loop.worst(max_updates or _WORST_UPDATES)
+    else:
+        done = loop.passes(selection, seed, max_updates, max_passes)
+    return replace(done, selection=selection, seed=int(seed))
 
 
 def check_integers(least: int, **values: Any) -> None:
@@ -286,9 +293,3 @@ def settled(learner: Learner, source: Source, codes: Codes) -> bool:
         if trial.updates > learner.updates:
             return False
     return True
-
-
-def counted(n: int | None, noun: str) -> str:
-    """Return a number of things in words."""
-    plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
-    return f"{n:,} {noun if n == 1 else plural}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import math
 
 import numpy as np
@@ -32,21 +31,15 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
     if v is not None:
         moved = w.copy()
         moved[: v.size] -= v
-        begun = _norm(v)
+        begun = norm(v)
     # Each update rounds w, whose norm is at most ‖v‖ + reach, a few times; where x is normalised, its
     # norm was rounded once an entry.
     slack = _UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
     outward = 1.0 + _UNIT * (2.0 * updates + 16.0)
-    return math.nextafter((_norm(moved) + slack) / steps * outward, math.inf)
+    return math.nextafter((norm(moved) + slack) / steps * outward, math.inf)
 
 
-def rounded_up(value: float) -> str:
-    """Return a bound in six digits, none of which makes it smaller than it is."""
-    up = decimal.Context(prec=6, rounding=decimal.ROUND_CEILING)
-    return f"{float(up.create_decimal_from_float(value)):.6g}"
-
-
-def _norm(v: Floats) -> float:
+def norm(v: Floats) -> float:
     """Return ‖v‖ to within a few roundings, whatever its size."""
     largest = float(np.max(np.abs(v), initial=0.0))
     if largest == 0.0:

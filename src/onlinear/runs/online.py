@@ -79,7 +79,7 @@ def run(
         raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
     if not isinstance(trace, bool | Potentials):
         raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
-    pairs = _blocks(X) if y is None else iter([read_arrays(X, y)])
+    pairs = open_blocks(X) if y is None else iter([read_arrays(X, y)])
     if state is not None:
         state = state.state if isinstance(state, Run) else state
         if not isinstance(state, State):
@@ -129,7 +129,7 @@ def read_arrays(X: Any, y: Any) -> Pair:
     return source, labels
 
 
-def _blocks(X: Any) -> Iterator[Pair]:
+def open_blocks(X: Any) -> Iterator[Pair]:
     """Return an iterable of blocks as sources with their labels; empty blocks are passed over."""
     if isinstance(X, np.ndarray | tuple) or hasattr(X, "shape") or not isinstance(X, Iterable):
         raise DataError("y is missing; without it X must be an iterable of blocks (X, y)")

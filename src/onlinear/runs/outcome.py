@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.display import Facts, rounded_up
 from onlinear.engine.rows import Floats
 from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner
-from onlinear.runs.margin import margin_upper_bound, rounded_up
+from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
 from onlinear.streams.labels import Classes, show
@@ -21,7 +21,7 @@ from onlinear.streams.sources import open_source, spans
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Facts):
     """The outcome of learning from a stream. It does not change, and may be shared between threads.
 
     Attributes
@@ -176,19 +176,5 @@ class Run:
             facts.append(("expected mistakes", f"{self.expected_mistakes:,.2f}"))
         return facts
 
-    def __repr__(self) -> str:
-        """Return a few aligned lines."""
-        facts = self._facts()
-        width = max(len(name) for name, _ in facts)
-        lines = [f"  {name:<{width}}  {value}" for name, value in facts]
-        return "\n".join([f"{type(self).__name__} of {self.rule!r}", *lines])
-
-    def _repr_html_(self) -> str:
-        """Return a table, for notebooks."""
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in self._facts()
-        )
-        caption = html.escape(f"{type(self).__name__} of {self.rule!r}")
-        return f"<table><caption>{caption}</caption>{rows}</table>"
+    def _title(self) -> str:
+        return f"{type(self).__name__} of {self.rule!r}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine import passes
-from onlinear.engine.rows import Floats
+from onlinear.engine.rows import Block, DenseBlock, Floats
 from onlinear.runs.learner import Learner
 from onlinear.runs.state import each_array, weights_of
 
@@ -32,6 +33,10 @@ class Potentials:
 class Trace:
     """The rounds of a run, counted from 0 over everything that the learner has seen.
 
+    The last fields are filled where potentials were asked for: what the lemmas speak of, which
+    `onlinear.theory.lemmas.verify_lemmas` checks. Their arrays have a row for each update, and x is the
+    example as the rule saw it: normalised where that was asked for, and with the 1 of an intercept.
+
     Attributes
     ----------
     mistakes, updates : int arrays
@@ -42,12 +47,54 @@ class Trace:
         One array an entry, with a row for each update, where they were asked for: ``squared_norm``
         (and ``inner``, ``squared_distance`` with a comparator); for Winnow ``total_weight``, Φ; for
         experts ``weights`` and ``mistakes``.
+    first_round : int
+        The round of ``scores[0]``; not 0 where the run went on from a state.
+    before : dict
+        The potentials likewise, as they were before each update.
+    rule : a rule, or None
+        The rule as it ran, with what depends on the number of features filled in.
+    fit_intercept : bool
+        Whether an intercept was learned.
+    comparator : float array, or None
+        u as one vector, with the intercept first where there is one. Experts have none.
+    labels : int array
+        y = ±1.
+    steps : float array
+        λ, where w moved by λ·y·x; 1 for a rule that is not additive.
+    squared_lengths : float array
+        ‖x‖².
+    entries : int array
+        How many entries of x are stored: what the rounding of a sum over x grows with.
+    agreements : float array
+        y⟨u,x⟩; empty without a comparator.
     """
 
     mistakes: NDArray[np.int64]
     updates: NDArray[np.int64]
     scores: Floats
     potentials: dict[str, NDArray[Any]]
+    first_round: int
+    before: dict[str, NDArray[Any]]
+    rule: Any
+    fit_intercept: bool
+    comparator: Floats | None
+    labels: NDArray[np.int8]
+    steps: Floats
+    squared_lengths: Floats
+    entries: NDArray[np.int64]
+    agreements: Floats
+
+
+class Update(NamedTuple):
+    """One update, as the lemmas see it; `Trace` describes the fields."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    label: int
+    step: float
+    squared_length: float
+    entries: int
+    agreement: float | None
 
 
 @dataclass
@@ -58,48 +105,142 @@ class Recorder:
     first_round: int
     scores: list[Floats] = field(default_factory=list)
     events: list[NDArray[np.uint8]] = field(default_factory=list)
-    potentials: list[dict[str, Any]] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
+    width: int = -1
+    """The number of features for which `comparator` and `now` were made."""
+    comparator: Floats | None = None
+    now: dict[str, Any] = field(default_factory=dict)
+    """The potentials as they are."""
 
-    def learn(self, learner: Learner, block: Any, y: NDArray[np.int8]) -> int:
+    def learn(self, learner: Learner, block: Block, y: NDArray[np.int8]) -> int:
         """Learn from a block and record it; return the first row not read."""
         scores, events = np.empty(y.size), np.empty(y.size, dtype=np.uint8)
-        limit = -1 if self.wanted is None else 1
-        row = 0
-        while True:
-            before = learner.updates
-            row = learner.learn(block, y, row, limit=limit, scores=scores, events=events)
-            if self.wanted is None or learner.updates == before:
-                break
-            self.potentials.append(potentials(learner, self.wanted.comparator))
+        if self.wanted is None:
+            row = learner.learn(block, y, scores=scores, events=events)
+        else:
+            row = self._learn_by_steps(learner, block, y, scores, events)
         self.scores.append(scores[:row])
         self.events.append(events[:row])
         return row
 
+    def _learn_by_steps(
+        self, learner: Learner, block: Block, y: NDArray[np.int8], scores: Floats, events: NDArray[np.uint8]
+    ) -> int:
+        """Learn from a block with a stop after each update; return the first row not read."""
+        self._look(learner)
+        row = 0
+        while True:
+            updates, steps = learner.updates, learner.sums[passes.STEPS]
+            # Counted from 0, the step is exact; added afterwards, the sum has the bits that it has without a trace.
+            learner.sums[passes.STEPS] = 0.0
+            row = learner.learn(block, y, row, limit=1, scores=scores, events=events)
+            step = float(learner.sums[passes.STEPS])
+            learner.sums[passes.STEPS] += steps
+            if learner.updates == updates:
+                return row
+            before, self.now = self.now, measured(learner, self.comparator)
+            label = int(y[row - 1])
+            self.updates.append(
+                Update(
+                    before,
+                    self.now,
+                    label,
+                    step if learner.rule.additive else 1.0,
+                    *compared(block, row - 1, label, self.comparator),
+                )
+            )
+
+    def _look(self, learner: Learner) -> None:
+        """Measure what is there before the first update, and again where features were added."""
+        if self.wanted is not None and learner.n_features != self.width:
+            self.width = learner.n_features
+            self.comparator = whole(learner, self.wanted.comparator)
+            self.now = measured(learner, self.comparator)
+
     def trace(self, learner: Learner) -> Trace:
         """Return what was collected."""
+        self._look(learner)
         events = np.concatenate([np.empty(0, dtype=np.uint8), *self.events])
-        now = {} if self.wanted is None else potentials(learner, self.wanted.comparator)
+        done = self.updates
+        potentials, before = self._potentials()
         return Trace(
-            self.first_round + np.flatnonzero(events & passes.MISTAKE),
-            self.first_round + np.flatnonzero(events & passes.UPDATE),
-            np.concatenate([np.empty(0), *self.scores]),
-            {
-                name: np.array([one[name] for one in self.potentials]).reshape(-1, *np.shape(value))
-                for name, value in now.items()
-            },
+            mistakes=self.first_round + np.flatnonzero(events & passes.MISTAKE),
+            updates=self.first_round + np.flatnonzero(events & passes.UPDATE),
+            scores=np.concatenate([np.empty(0), *self.scores]),
+            potentials=potentials,
+            first_round=self.first_round,
+            before=before,
+            rule=None if self.wanted is None else learner.engine_rule,
+            fit_intercept=bool(learner.bias),
+            comparator=self.comparator,
+            labels=np.array([one.label for one in done], dtype=np.int8),
+            steps=np.array([one.step for one in done], dtype=np.float64),
+            squared_lengths=np.array([one.squared_length for one in done], dtype=np.float64),
+            entries=np.array([one.entries for one in done], dtype=np.int64),
+            agreements=np.array([one.agreement for one in done if one.agreement is not None], dtype=np.float64),
         )
+
+    def _potentials(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Return the potentials after the updates, and those before them."""
+        done = self.updates
+        first = done[0].before if done else self.now
+        after = {name: _rows([first, *(one.after for one in done)], name) for name in self.now}
+        if all(one.after is another.before for one, another in pairwise(done)):
+            # What was after one update was before the next: the experts' weights are not held twice.
+            before = {name: rows[:-1] for name, rows in after.items()}
+        else:
+            before = {name: _rows([one.before for one in done], name) for name in self.now}
+        return {name: rows[1:] for name, rows in after.items()}, before
 
 
 def potentials(learner: Learner, comparator: Any) -> dict[str, Any]:
-    """Return the potentials of a learner as it is now."""
+    """Return the potentials of a learner as it is now; a comparator that does not fit is refused."""
+    return measured(learner, whole(learner, comparator))
+
+
+def whole(learner: Learner, comparator: Any) -> Floats | None:
+    """Return the comparator as one vector like the learner's weights, where there is one."""
+    if comparator is None or learner.rule.inputs == "advice":
+        return None
+    return learner.vector("comparator", comparator)
+
+
+def measured(learner: Learner, u: Floats | None) -> dict[str, Any]:
+    """Return the potentials of a learner as it is now, beside the comparator u."""
     values: dict[str, Any] = {}
     if hasattr(learner.engine_rule, "potentials"):
         values |= learner.engine_rule.potentials(each_array(np.copy, learner.arrays))
     if learner.rule.inputs != "advice":
         w = weights_of(learner.arrays)
         values["squared_norm"] = float(np.sum(w * w))
-        if comparator is not None:
-            u = learner.vector("comparator", comparator)
+        if u is not None:
             values["inner"] = float(np.sum(w * u))
             values["squared_distance"] = float(np.sum((w - u) ** 2))
     return values
+
+
+def compared(block: Block, i: int, y: int, u: Floats | None) -> tuple[float, int, float | None]:
+    """Return ‖x‖² of row i of a block, how many entries x stores, and y⟨u,x⟩ where there is a u."""
+    places: Any
+    if isinstance(block, DenseBlock):
+        x, places = block.values[i], slice(block.bias, None)
+    else:
+        stored = slice(block.indptr[i], block.indptr[i + 1])
+        x, places = block.values[stored], block.indices[stored] + block.bias
+    x = x.astype(np.float64)
+    if block.normalize:
+        # First by the largest entry, so that no square underflows; zeros stay as they are.
+        largest = float(np.max(np.abs(x), initial=0.0))
+        if largest > 0.0:
+            x = x / largest
+            x = x / np.sqrt(np.sum(x * x))
+    squared_length = float(np.sum(x * x)) + block.bias
+    if u is None:
+        return squared_length, x.size + block.bias, None
+    agreement = float(np.sum(u[places] * x)) + (float(u[0]) if block.bias else 0.0)
+    return squared_length, x.size + block.bias, y * agreement
+
+
+def _rows(states: list[dict[str, Any]], name: str) -> NDArray[Any]:
+    """Return one of the potentials as an array with a row for each state."""
+    return np.array([state[name] for state in states])

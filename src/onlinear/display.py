@@ -1,0 +1,52 @@
+"""How results are shown: a few aligned lines as text, a table in a notebook."""
+
+from __future__ import annotations
+
+import decimal
+import html
+
+
+class Facts:
+    """Something with a title and facts, which are (name, value) pairs."""
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _facts(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return a few aligned lines."""
+        facts = self._facts()
+        width = max(len(name) for name, _ in facts)
+        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in facts)])
+
+    def _repr_html_(self) -> str:
+        """Return a table, for notebooks."""
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._facts()
+        )
+        return f"<table><caption>{html.escape(self._title())}</caption>{rows}</table>"
+
+
+def rounded_up(value: float) -> str:
+    """Return a bound from above in six digits, none of which makes it smaller than it is."""
+    return _rounded(value, decimal.ROUND_CEILING)
+
+
+def rounded_down(value: float) -> str:
+    """Return a bound from below in six digits, none of which makes it larger than it is."""
+    return _rounded(value, decimal.ROUND_FLOOR)
+
+
+def counted(n: int | None, noun: str) -> str:
+    """Return a number of things in words."""
+    plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _rounded(value: float, rounding: str) -> str:
+    context = decimal.Context(prec=6, rounding=rounding)
+    return f"{float(context.create_decimal_from_float(value)):.6g}"
