@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,14 @@ from typing import Any
 import onlinear
 
 PAGES = {
-    "onlinear": [name for name in onlinear.__all__ if name[0] != "_" and name not in {"rules", "datasets", "errors"}],
+    "onlinear": [
+        name for name in onlinear.__all__ if name[0] != "_" and name not in {"rules", "datasets", "errors", "theory"}
+    ],
     "onlinear.rules": onlinear.rules.__all__,
     "onlinear.datasets": onlinear.datasets.__all__,
-    "onlinear.errors": ["OnlinearError", "DataError", "ParameterError", "RuleError"],
+    "onlinear.theory": [name for name in onlinear.theory.__all__ if name not in {"bounds", *onlinear.__all__}],
+    "onlinear.theory.bounds": onlinear.theory.bounds.__all__,
+    "onlinear.errors": [name for name in vars(onlinear.errors) if name.endswith("Error")],
 }
 
 
@@ -33,7 +38,7 @@ def reference() -> str:
     """Return the page."""
     parts = ["# Reference", "", "Written from the code by `make docs`.", ""]
     for page, names in PAGES.items():
-        module = onlinear if page == "onlinear" else getattr(onlinear, page.rpartition(".")[2])
+        module = importlib.import_module(page)
         parts += [f"## {page}", "", inspect.getdoc(module), ""]
         parts += [entry(module, name) for name in names]
     return "\n".join(parts).rstrip() + "\n"

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onlinear import datasets, errors, rules
+    from onlinear import datasets, errors, rules, theory
     from onlinear.runs import (
         BatchRun,
         Convergence,
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         converge,
         run,
     )
+    from onlinear.theory import best_comparator, certify, max_margin, separability, verify_lemmas
 
 __version__ = "0.1.0"
 
@@ -30,21 +31,30 @@ __all__ = [
     "Trace",
     "__version__",
     "batch_perceptron",
+    "best_comparator",
+    "certify",
     "converge",
     "datasets",
     "errors",
+    "max_margin",
     "rules",
     "run",
+    "separability",
+    "theory",
+    "verify_lemmas",
 ]
+
+_MODULES = {"datasets", "errors", "rules", "theory"}
+_THEORY = {"best_comparator", "certify", "max_margin", "separability", "verify_lemmas"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import onlinear`` itself loads nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'onlinear' has no attribute {name!r}")
-    if name in {"datasets", "errors", "rules"}:
+    if name in _MODULES:
         return importlib.import_module(f"onlinear.{name}")
-    return getattr(importlib.import_module("onlinear.runs"), name)
+    return getattr(importlib.import_module("onlinear.theory" if name in _THEORY else "onlinear.runs"), name)
 
 
 def __dir__() -> list[str]:

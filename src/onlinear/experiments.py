@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from onlinear import datasets
 from onlinear.rules import Perceptron, Winnow
 from onlinear.runs import Run, run
+from onlinear.theory import bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +26,19 @@ def winnow_against_perceptron(
 ) -> list[Contestant]:
     """Let Winnow and the perceptron learn a disjunction of k out of N variables, for several N.
 
-    Winnow's bound is 2 + 3k(log₂N + 1). The perceptron's is (4k+1)(max‖x‖² + 1): the vector with 2
-    on the relevant variables and −1 as intercept has y(⟨u,x⟩ + c) ≥ 1, and ‖u‖² + c² = 4k + 1.
+    Winnow's bound is that for the disjunction. The perceptron's is (R/γ)² for the vector with 2 on the relevant
+    variables and −1 as intercept, which has y(⟨u,x⟩ + c) ≥ 1.
     """
     contestants = []
     for N in widths:
-        X, y = datasets.disjunction(k, N, n, seed=seed)
+        data = datasets.disjunction(k, N, n, seed=seed)
+        X, y = data
         winnow = run(Winnow(beta=1.0), X, y)
         perceptron = run(Perceptron(), X, y, fit_intercept=True)
-        largest = float((X * X).sum(axis=1).max())
+        u = (data.comparator, data.intercept)
         contestants += [
-            Contestant("Winnow", N, winnow, 2.0 + 3.0 * k * (math.log2(N) + 1.0)),
-            Contestant("Perceptron", N, perceptron, (4.0 * k + 1.0) * (largest + 1.0)),
+            Contestant("Winnow", N, winnow, bounds.winnow(X, y, relevant=range(k)).value),
+            Contestant("Perceptron", N, perceptron, bounds.perceptron(X, y, u, fit_intercept=True).value),
         ]
     return contestants
 

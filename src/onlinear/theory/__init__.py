@@ -1,0 +1,40 @@
+"""Why to trust it: margins, separability, bounds, comparators and certificates.
+
+Whatever is called proven is rounded outward, and comes with a witness where there is one.
+"""
+
+from onlinear.theory import bounds
+from onlinear.theory.certificate import Certificate, certify
+from onlinear.theory.claims import Broken, LemmaReport
+from onlinear.theory.comparator import Comparator, best_comparator
+from onlinear.theory.decide import separability
+from onlinear.theory.hard_margin import max_margin
+from onlinear.theory.interval import MarginInterval, Step
+from onlinear.theory.lemmas import verify_lemmas
+from onlinear.theory.measures import Margin, distances, hinge, margin, radius, rescale, strip_width
+from onlinear.theory.verdict import Inseparable, Separable, Undecided
+
+__all__ = [
+    "Broken",
+    "Certificate",
+    "Comparator",
+    "Inseparable",
+    "LemmaReport",
+    "Margin",
+    "MarginInterval",
+    "Separable",
+    "Step",
+    "Undecided",
+    "best_comparator",
+    "bounds",
+    "certify",
+    "distances",
+    "hinge",
+    "margin",
+    "max_margin",
+    "radius",
+    "rescale",
+    "separability",
+    "strip_width",
+    "verify_lemmas",
+]

@@ -1,0 +1,43 @@
+"""What the theorems allow, as numbers for the examples at hand: one function a theorem.
+
+Every bound is rounded outward, says which of its assumptions were checked on the examples, and raises
+an `AssumptionError` where one of them fails.
+"""
+
+from onlinear.theory.bounds.additive import growth, hinge, mistake_lemma, perceptron, warm_start
+from onlinear.theory.bounds.batch import batch_perceptron, batch_schedule
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.experts import anytime, halving, randomized_weighted_majority, weighted_majority
+from onlinear.theory.bounds.generalization import risk, vc_dimension
+from onlinear.theory.bounds.margins import backward, duality, margin_perceptron, normalized_margin_perceptron
+from onlinear.theory.bounds.multiclass import multiclass, multiclass_backward
+from onlinear.theory.bounds.wider import additive_adversary, p_norm, passive_aggressive
+from onlinear.theory.bounds.winnow import greedy_disjunction, winnow
+
+__all__ = [
+    "Bound",
+    "additive_adversary",
+    "anytime",
+    "backward",
+    "batch_perceptron",
+    "batch_schedule",
+    "duality",
+    "greedy_disjunction",
+    "growth",
+    "halving",
+    "hinge",
+    "margin_perceptron",
+    "mistake_lemma",
+    "multiclass",
+    "multiclass_backward",
+    "normalized_margin_perceptron",
+    "p_norm",
+    "passive_aggressive",
+    "perceptron",
+    "randomized_weighted_majority",
+    "risk",
+    "vc_dimension",
+    "warm_start",
+    "weighted_majority",
+    "winnow",
+]

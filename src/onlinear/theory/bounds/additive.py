@@ -1,0 +1,268 @@
+"""The perceptron's mistakes: P1 to P5 of the theory sheet.
+
+Each theorem has two functions: one for matrices and labels, and one, `…_of`, for `Examples` that are
+already open and a vector with the intercept first.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from onlinear.engine.rows import Floats
+from onlinear.runs.converge import check_integers
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
+from onlinear.theory.comparator import comparator_of, hinge_bound
+from onlinear.theory.exact import float_up, inner, root_down, root_up, squared
+from onlinear.theory.examples import Examples
+from onlinear.theory.measures import hinge_sum, squared_radius
+
+
+def perceptron(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the perceptron's mistakes: in any order, over any number of passes.
+
+    M ≤ (R/γ(u))², where R = max‖x‖ and γ(u) = min y⟨u,x⟩/‖u‖, for every u that separates.
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+    u : array, or pair (array, float)
+        The comparator, and its intercept. Default: a separator with nearly the largest margin.
+    fit_intercept, normalize, classes
+        As in `onlinear.run`; with an intercept, x has a further 1, and γ is the augmented margin.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinear.theory import bounds
+    >>> bounds.perceptron(np.eye(12), np.ones(12), np.ones(12), classes=(-1, 1)).value
+    12.0
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return perceptron_of(examples, whole)
+
+
+def perceptron_of(examples: Examples, u: Floats) -> Bound:
+    """Return P1 for open examples."""
+    geometry = separating(examples, u)
+    return Bound(
+        float_up(geometry.difficulty),
+        "P1 perceptron",
+        checked=(separates(examples),),
+        declared=(FROM_ZERO,),
+        quantities=geometry.quantities(),
+    )
+
+
+def warm_start(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    start: Any,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the perceptron's mistakes from first weights v.
+
+    M ≤ [R² − 2aγ + √((R² − 2aγ)² + 4γ²(b² − a²))] / (2γ²) with a = ⟨u,v⟩/‖u‖, b = ‖v‖ and γ = γ(u).
+
+    Parameters
+    ----------
+    start : array, or pair (array, float)
+        v, the weights before round one.
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> X, y = [[1.0, 0.0], [0.0, -1.0]], [1, -1]
+    >>> bounds.warm_start(X, y, [1.0, 1.0], start=[0.0, 0.0]).value
+    2.0
+    >>> bounds.warm_start(X, y, [1.0, 1.0], start=[3.0, 3.0]).value
+    0.0
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return warm_start_of(examples, whole, examples.vector("start", start))
+
+
+def warm_start_of(examples: Examples, u: Floats, v: Floats) -> Bound:
+    """Return P2 for open examples."""
+    geometry = separating(examples, u)
+    along, square = inner(u, v), squared(v)
+    # Multiplied by ‖u‖², so that no other root is left: m + √(m² + 4g²c) over 2g², with g = min y⟨u,x⟩.
+    g, c = geometry.least.value, square * geometry.squared_norm - along**2
+    m = geometry.squared_radius * geometry.squared_norm - 2 * along * g
+    radicand = m**2 + 4 * g**2 * c
+    # Where m < 0 the same number is written without a difference of two that may be nearly equal.
+    bound = (m + Fraction(root_up(radicand))) / (2 * g**2) if m >= 0 else 2 * c / (Fraction(root_down(radicand)) - m)
+    return Bound(
+        float_up(bound),
+        "P2 perceptron, warm start",
+        checked=(separates(examples),),
+        declared=("the first weights are v",),
+        quantities={**geometry.quantities(), "start_norm": root_up(square)},
+    )
+
+
+def mistake_lemma(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the perceptron's mistakes from the distance that each one takes off.
+
+    M ≤ ‖u‖²R² for y⟨u,x⟩ ≥ 1 on all rounds: every mistake lowers ‖w − R²u‖² by at least R². A u with
+    another functional margin is scaled to 1, so the number is that of `perceptron`.
+
+    Parameters
+    ----------
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bound = bounds.mistake_lemma([[1.0, 0.0], [0.0, -1.0]], [1, -1], [2.0, 2.0])
+    >>> bound.value, bound.quantities["squared_norm"], bound.quantities["fall"]
+    (2.0, 2.0, 1.0)
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return mistake_lemma_of(examples, whole)
+
+
+def mistake_lemma_of(examples: Examples, u: Floats) -> Bound:
+    """Return P3 for open examples."""
+    geometry = separating(examples, u)
+    return Bound(
+        float_up(geometry.difficulty),
+        "P3 mistake lemma",
+        checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+        declared=(FROM_ZERO,),
+        quantities={
+            "radius": root_up(geometry.squared_radius),
+            "squared_norm": float_up(1 / geometry.squared_margin),
+            "fall": float_up(geometry.squared_radius),
+        },
+    )
+
+
+def growth(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    updates: int,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return what is certain of the perceptron's weights after k updates, and the k at which it contradicts itself.
+
+    kγ ≤ ⟨w,u⟩/‖u‖ ≤ ‖w‖ ≤ R√k with γ = γ(u): the first grows faster than the last, and they cross at
+    k = (R/γ)². The quantities are ``inner_at_least`` = kγ, rounded down, ``norm_at_most`` = R√k,
+    rounded up, and ``cosine_at_least``, their quotient.
+
+    Parameters
+    ----------
+    updates : int
+        k, at least 0.
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinear.theory import bounds
+    >>> bound = bounds.growth(np.eye(4), np.ones(4), np.ones(4), updates=4, classes=(-1, 1))
+    >>> bound.value, bound.quantities["inner_at_least"], bound.quantities["norm_at_most"]
+    (4.0, 2.0, 2.0)
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return growth_of(examples, whole, updates)
+
+
+def growth_of(examples: Examples, u: Floats, updates: int) -> Bound:
+    """Return P4 for open examples."""
+    check_integers(0, updates=updates)
+    geometry = separating(examples, u)
+    return Bound(
+        float_up(geometry.difficulty),
+        "P4 growth",
+        checked=(separates(examples),),
+        declared=(FROM_ZERO,),
+        quantities={
+            **geometry.quantities(),
+            "updates": updates,
+            "inner_at_least": root_down(updates**2 * geometry.squared_margin),
+            "norm_at_most": root_up(updates * geometry.squared_radius),
+            "cosine_at_least": root_down(updates / geometry.difficulty),
+        },
+    )
+
+
+def hinge(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the perceptron's mistakes in one pass where nothing needs to separate the examples.
+
+    M ≤ a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all examples: for
+    every u at once, and every order. The length of u matters.
+
+    Parameters
+    ----------
+    u : array, or pair (array, float)
+        Any comparator. Default: `onlinear.best_comparator`, which makes the bound smallest.
+    X, y, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> X, y = [[1.0], [1.0], [-1.0], [1.0]], [1, 1, -1, -1]
+    >>> bounds.hinge(X, y, [0.0]).value >= 4.0
+    True
+    >>> bounds.hinge(X, y, [1.0]).mistakes
+    4
+    """
+    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return hinge_of(examples, comparator_of(examples).whole if u is None else examples.vector("u", u))
+
+
+def hinge_of(examples: Examples, u: Floats) -> Bound:
+    """Return P5 for open examples."""
+    loss = hinge_sum(examples, u)
+    radius, norm = squared_radius(examples).value, squared(u)
+    return Bound(
+        hinge_bound(radius, norm, Fraction(loss)),
+        "P5 perceptron, not separable",
+        checked=(f"R and H are taken over all {examples.n:,} examples",),
+        declared=(FROM_ZERO, "each example is seen once"),
+        quantities={"radius": root_up(radius), "norm": root_up(norm), "hinge_sum": loss},
+    )

@@ -1,0 +1,215 @@
+"""Bounds for prediction with expert advice, from the best expert's mistakes on the data."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import SparseBlock
+from onlinear.errors import AssumptionError
+from onlinear.rules.experts import WeightedMajority
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.outward import (
+    check_share,
+    inverse_log_up,
+    keeping_log_down,
+    keeping_log_up,
+    log_up,
+)
+from onlinear.theory.bounds.reading import accepted
+from onlinear.theory.exact import float_up, root_up
+from onlinear.theory.examples import Examples
+
+_ADVICE = "advice is −1 or +1 in every column"
+_EQUAL = "the experts start with equal weights"
+
+
+class Advice(NamedTuple):
+    """The number of experts N and of rounds T, the best expert and its mistakes m, as counted on the data."""
+
+    N: int
+    T: int
+    best: int
+    m: int
+
+    def quantities(self) -> dict[str, float]:
+        """Return the numbers by their names."""
+        return {"N": self.N, "T": self.T, "best_expert": self.best, "best_mistakes": self.m}
+
+
+def best_expert(examples: Examples) -> Advice:
+    """Return what the bounds need to know of open examples; raise where they are no advice."""
+    made = np.zeros(examples.width, dtype=np.int64)
+    for _, block, y, _ in accepted(examples, WeightedMajority()):
+        values: NDArray[Any] = block.values
+        if isinstance(block, SparseBlock):
+            # Every row has all its entries, in order.
+            values = values[block.indptr[0] : block.indptr[-1]].reshape(y.size, -1)
+        if values.shape[1] != examples.width:
+            raise AssumptionError(f"a block has {values.shape[1]} experts, another {examples.width}")
+        made += (values != y[:, None]).sum(axis=0)
+    best = int(np.argmin(made))
+    return Advice(examples.width, examples.n, best, int(made[best]))
+
+
+def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any = None) -> Bound:
+    """Return the bound on the mistakes of ``WeightedMajority(eta)``.
+
+    M ≤ (ln N + m·ln(1/(1−η))) / ln(2/(2−η)) with N experts, of which the best errs m times. For η ≤ ½ the
+    quantity ``looser`` is 2(1+η)m + 2 ln N/η, which is never smaller.
+
+    Parameters
+    ----------
+    X, y : advice and labels
+        As in `onlinear.run`, ±1 from each expert; without y, blocks that can be iterated again and again.
+    eta : float
+        η, with 0 < η < 1; η = 1 is `halving`.
+    classes
+        As in `onlinear.run`.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bound = bounds.weighted_majority([[1, 1, -1], [-1, 1, -1]], [-1, 1])
+    >>> bound.mistakes, bound.quantities["best_mistakes"]
+    (6, 1)
+    """
+    check_share(eta=eta)
+    return weighted_majority_of(Examples(X, y, classes=classes), eta)
+
+
+def weighted_majority_of(examples: Examples, eta: float) -> Bound:
+    """Return weighted majority's bound for open examples."""
+    advice = best_expert(examples)
+    log_n = log_up(advice.N)
+    quantities = {**advice.quantities(), "eta": eta}
+    if eta <= 0.5:
+        quantities["looser"] = float_up(2 * (1 + Fraction(eta)) * advice.m + 2 * log_n / Fraction(eta))
+    return Bound(
+        float_up((log_n + advice.m * keeping_log_up(eta)) / keeping_log_down(eta / 2)),
+        "weighted majority",
+        checked=(_ADVICE,),
+        declared=(_EQUAL,),
+        quantities=quantities,
+    )
+
+
+def halving(X: Any, y: Any = None, *, classes: Any = None) -> Bound:
+    """Return the bound on the mistakes of Halving, ``WeightedMajority(eta=1)``, where some expert is perfect.
+
+    M ≤ log₂ N with N experts.
+
+    Parameters
+    ----------
+    X, y, classes
+        As in `weighted_majority`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bounds.halving([[1, 1, -1, 1], [-1, 1, -1, -1]], [1, -1]).value
+    2.0
+    """
+    return halving_of(Examples(X, y, classes=classes))
+
+
+def halving_of(examples: Examples) -> Bound:
+    """Return Halving's bound for open examples."""
+    advice = best_expert(examples)
+    if advice.m:
+        raise AssumptionError(f"no expert is perfect: the best, number {advice.best}, errs {advice.m} times")
+    # log₂ of a power of two is exact; of other numbers it is no fraction.
+    exact = advice.N.bit_count() == 1
+    logarithm = math.log2(advice.N)
+    return Bound(
+        logarithm if exact else logarithm + 4.0 * math.ulp(logarithm),
+        "halving",
+        checked=(_ADVICE, f"expert {advice.best} is perfect"),
+        declared=(_EQUAL,),
+        quantities=advice.quantities(),
+    )
+
+
+def randomized_weighted_majority(
+    X: Any, y: Any = None, eta: float = 0.5, *, delta: float | None = None, classes: Any = None
+) -> Bound:
+    """Return the bound on the expected mistakes of ``RandomizedWeightedMajority(eta)``.
+
+    E[M] ≤ (m·ln(1/(1−η)) + ln N)/η with N experts, of which the best errs m times. With δ, a bound on
+    the mistakes of a run that holds with probability 1 − δ: √(T ln(1/δ)/2) more.
+
+    Parameters
+    ----------
+    X, y, eta, classes
+        As in `weighted_majority`.
+    delta : float, optional
+        δ, with 0 < δ < 1.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> X, y = [[1, 1, -1, 1], [-1, 1, -1, 1]], [-1, 1]
+    >>> round(bounds.randomized_weighted_majority(X, y, 0.5).value, 4)
+    4.1589
+    """
+    check_share(eta=eta)
+    return randomized_weighted_majority_of(Examples(X, y, classes=classes), eta, delta)
+
+
+def randomized_weighted_majority_of(examples: Examples, eta: float, delta: float | None = None) -> Bound:
+    """Return randomised weighted majority's bound for open examples."""
+    advice = best_expert(examples)
+    expected = (advice.m * keeping_log_up(eta) + log_up(advice.N)) / Fraction(eta)
+    return _drawn(expected, "randomised weighted majority", advice, {"eta": eta}, delta)
+
+
+def anytime(X: Any, y: Any = None, *, delta: float | None = None, classes: Any = None) -> Bound:
+    """Return the bound on the expected mistakes of ``RandomizedWeightedMajority("anytime")``.
+
+    E[M] ≤ m + 2√(T ln N/2) + √(ln N/8) with N experts, of which the best errs m times in T rounds. With
+    δ, a bound on the mistakes of a run that holds with probability 1 − δ: √(T ln(1/δ)/2) more.
+
+    Parameters
+    ----------
+    X, y, delta, classes
+        As in `randomized_weighted_majority`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> round(bounds.anytime([[1, 1, -1, 1], [-1, 1, -1, 1]], [-1, 1]).value, 4)
+    3.7711
+    """
+    return anytime_of(Examples(X, y, classes=classes), delta)
+
+
+def anytime_of(examples: Examples, delta: float | None = None) -> Bound:
+    """Return the bound without a horizon for open examples."""
+    advice = best_expert(examples)
+    log_n = log_up(advice.N)
+    regret = 2 * Fraction(root_up(advice.T * log_n / 2)) + Fraction(root_up(log_n / 8))
+    return _drawn(advice.m + regret, "randomised weighted majority, anytime", advice, {}, delta)
+
+
+def _drawn(expected: Fraction, theorem: str, advice: Advice, more: dict[str, float], delta: float | None) -> Bound:
+    """Return a bound on the expectation, or with δ one on what is drawn."""
+    quantities = {**advice.quantities(), **more, "expected_mistakes": float_up(expected)}
+    if delta is None:
+        return Bound(float_up(expected), theorem, (_ADVICE,), (_EQUAL,), quantities, of="expected mistakes")
+    check_share(delta=delta)
+    deviation = Fraction(root_up(advice.T * inverse_log_up(delta) / 2))
+    return Bound(
+        float_up(expected + deviation),
+        theorem,
+        checked=(_ADVICE,),
+        declared=(_EQUAL, f"the draws are random: this holds with probability 1 − {delta:g}"),
+        quantities={**quantities, "delta": delta},
+    )

@@ -1,0 +1,99 @@
+"""What mistakes and margins say of examples to come: P12 and the size of margin classifiers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import AssumptionError, ParameterError
+from onlinear.runs.converge import check_integers
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.geometry import opened, separates, separating
+from onlinear.theory.bounds.outward import check_share, inverse_log_up
+from onlinear.theory.exact import float_up, root_up
+from onlinear.theory.examples import Examples
+
+
+def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | None = None) -> Bound:
+    """Return the bound on the mean risk of the hypotheses that one pass has used (progressive validation).
+
+    At most M/T + √(ln(1/δ)/(2T)), with probability 1 − δ. A hypothesis drawn uniformly from them has that
+    mean risk, their majority vote at most twice it; the averaged vector has no such guarantee.
+
+    Parameters
+    ----------
+    mistakes, rounds : int
+        M and T of the pass.
+    delta : float
+        δ, with 0 < δ < 1.
+    examples : int, optional
+        How many examples there are, to check that no more rounds than that were played; otherwise one
+        pass is the caller's word.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> round(bounds.risk(8, 1000, delta=0.05, examples=1000).value, 4)
+    0.0467
+    """
+    check_integers(1, rounds=rounds)
+    check_integers(0, mistakes=mistakes)
+    check_share(delta=delta)
+    if mistakes > rounds:
+        raise ParameterError(f"{mistakes} mistakes in {rounds} rounds")
+    if examples is not None and rounds > examples:
+        raise AssumptionError(f"{rounds} rounds with {examples} examples: more than one pass")
+    once = "each example is seen once"
+    deviation = root_up(inverse_log_up(delta) / (2 * int(rounds)))
+    return Bound(
+        float_up(Fraction(int(mistakes), int(rounds)) + Fraction(deviation)),
+        "P12 progressive validation",
+        checked=() if examples is None else (once,),
+        declared=(*((once,) if examples is None else ()), "examples are independent, of one distribution (i.i.d.)"),
+        quantities={"mistakes": mistakes, "rounds": rounds, "delta": delta},
+        of="risk",
+    )
+
+
+def vc_dimension(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the VC dimension of classifiers with the margin of u: how rich a class they are.
+
+    At most min(d, ⌈R²/γ²⌉) + 1 for γ = γ(u) and d features (an intercept is one more).
+
+    Parameters
+    ----------
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinear.theory import bounds
+    >>> bounds.vc_dimension(np.eye(12), np.ones(12), np.ones(12), classes=(-1, 1)).value
+    13.0
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return vc_dimension_of(examples, whole)
+
+
+def vc_dimension_of(examples: Examples, u: Floats) -> Bound:
+    """Return the bound on the VC dimension for open examples."""
+    geometry = separating(examples, u)
+    return Bound(
+        float(min(u.size, math.ceil(geometry.difficulty)) + 1),
+        "VC dimension of margin classifiers",
+        checked=(separates(examples),),
+        declared=("examples to come have ‖x‖ ≤ R, too",),
+        quantities={**geometry.quantities(), "features": u.size},
+        of="dimension",
+    )

@@ -1,0 +1,215 @@
+"""Bounds on margins, and on the steps of rules that ask for one: P6 to P9 of the theory sheet."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import AssumptionError
+from onlinear.runs.outcome import Run
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.geometry import FROM_ZERO, margin_kind, opened, separates, separating
+from onlinear.theory.bounds.outward import check_at_least, log_up
+from onlinear.theory.exact import float_up, root_down, root_up
+from onlinear.theory.examples import Examples
+from onlinear.theory.interval import proven_upper
+
+
+def backward(run: Run) -> Bound:
+    """Return the bound on the margin of every separator of what a run has seen: the proof read backwards.
+
+    γ* ≤ ‖w − v‖/Σλ, where an additive rule has led from v to w = v + Σ λ y x; infinite without an update.
+
+    Parameters
+    ----------
+    run : Run
+        Of an additive rule.
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> from onlinear.theory import bounds
+    >>> run = onlinear.run(onlinear.rules.Perceptron(), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> 2**-0.5 <= bounds.backward(run).value < 0.7072
+    True
+    """
+    margin = run.margin_upper_bound
+    if margin is None:
+        raise AssumptionError(f"{type(run.rule).__name__} is not additive: its weights are no sum of steps λ·y·x")
+    return Bound(
+        margin,
+        "P6 the proof read backwards",
+        declared=("the rule moves w by λ·y·x only, λ ≥ 0",),
+        quantities={"updates": run.updates, "steps": run.state.steps},
+        of="margin",
+    )
+
+
+def duality(
+    X: Any,
+    y: Any = None,
+    *,
+    rows: Any,
+    shares: Any,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on every separator's margin that a convex combination of the vectors y·x proves.
+
+    γ* ≤ ‖Σ λ y x‖ for λ ≥ 0, Σλ = 1; the smallest such length is γ*.
+
+    Parameters
+    ----------
+    rows, shares : arrays
+        The rows that take part, and their λ, which are divided by their sum.
+    X, y, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bounds.duality([[3.0, 0.0], [0.0, -4.0]], [1, -1], rows=[0, 1], shares=[1, 1]).value
+    2.5
+    """
+    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return duality_of(examples, np.asarray(rows, dtype=np.intp), np.asarray(shares, dtype=np.float64))
+
+
+def duality_of(examples: Examples, rows: NDArray[np.intp], shares: Floats) -> Bound:
+    """Return P7 for open examples."""
+    return Bound(
+        proven_upper(examples, rows, shares, margin_kind(examples)),
+        "P7 duality",
+        checked=("the shares are at least 0, and count for 1 together",),
+        quantities={"rows": rows.size},
+        of="margin",
+    )
+
+
+def margin_perceptron(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    margin: float,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the updates of ``MarginPerceptron(margin, normalized=False)``.
+
+    U ≤ (R² + 2b)/γ² for b = `margin` and γ = γ(u). When it halts, its own margin is above
+    bγ/(R² + 2b), which is the quantity ``margin_when_halted``.
+
+    Parameters
+    ----------
+    margin : float
+        b, at least 0.
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bound = bounds.margin_perceptron([[1.0], [-1.0]], [1, -1], [1.0], margin=1.5)
+    >>> bound.value, bound.quantities["margin_when_halted"]
+    (4.0, 0.375)
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return margin_perceptron_of(examples, whole, margin)
+
+
+def margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
+    """Return P8 for open examples."""
+    check_at_least(0.0, margin=margin)
+    geometry = separating(examples, u)
+    b, gamma2 = Fraction(margin), geometry.squared_margin
+    reach = geometry.squared_radius + 2 * b
+    return Bound(
+        float_up(reach / gamma2),
+        "P8 margin perceptron",
+        checked=(separates(examples),),
+        declared=(FROM_ZERO,),
+        quantities={**geometry.quantities(), "margin_when_halted": root_down(b**2 * gamma2 / reach**2)},
+        of="updates",
+    )
+
+
+def normalized_margin_perceptron(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    margin: float,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the updates of ``MarginPerceptron(margin)``.
+
+    U ≤ 2R²/(γ−β)² + 2(R+β)/(γ−β), and U(γ−β) ≤ R + (R²/2γ)(1 + ln U), for β = `margin` below γ = γ(u):
+    the smaller of the two. When it halts, its own margin is above β.
+
+    Parameters
+    ----------
+    margin : float
+        β, with 0 ≤ β < γ(u).
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bound = bounds.normalized_margin_perceptron([[1.0], [-1.0]], [1, -1], [1.0], margin=0.5)
+    >>> bound.quantities["first_form"], bound.mistakes
+    (14.0, 4)
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return normalized_margin_perceptron_of(examples, whole, margin)
+
+
+def normalized_margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
+    """Return P9 for open examples."""
+    check_at_least(0.0, margin=margin)
+    geometry = separating(examples, u)
+    beta = Fraction(margin)
+    if beta**2 >= geometry.squared_margin:
+        raise AssumptionError(
+            f"u has a margin of {root_up(geometry.squared_margin):g}, which is not above the {margin:g} asked for"
+        )
+    R, gamma = Fraction(root_up(geometry.squared_radius)), Fraction(root_down(geometry.squared_margin))
+    first = second = math.inf
+    if gamma > beta:  # as it is, but for the last bit of γ
+        room = gamma - beta
+        first = float_up(2 * R**2 / room**2 + 2 * (R + beta) / room)
+        second = _largest_solution(R, gamma, room)
+    return Bound(
+        min(first, second),
+        "P9 margin perceptron, normalised",
+        checked=(separates(examples), "its margin is above β"),
+        declared=(FROM_ZERO,),
+        quantities={**geometry.quantities(), "first_form": first, "second_form": second},
+        of="updates",
+    )
+
+
+def _largest_solution(R: Fraction, gamma: Fraction, room: Fraction) -> float:
+    """Return the largest U with U·room ≤ R + (R²/2γ)(1 + ln U), rounded up."""
+
+    def allowed(U: float) -> float:
+        return float_up((R + R**2 / (2 * gamma) * (1 + log_up(U))) / room)
+
+    # U = 1 is a solution, and the solutions from there on are an interval: so this ends beyond the largest.
+    U = 1.0
+    while math.isfinite(U) and allowed(U) >= U:
+        U *= 2.0
+    # `allowed` rises with U: what it makes of a U that is not below the largest solution is not, either.
+    while math.isfinite(U) and (less := allowed(U)) < U:
+        U = less
+    return U

@@ -1,0 +1,213 @@
+"""Bounds for relatives of the perceptron, and one from below for all of them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from onlinear.engine.rows import Floats, Row, size, value
+from onlinear.errors import ParameterError
+from onlinear.rules.rule import rule
+from onlinear.runs.converge import check_integers
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
+from onlinear.theory.bounds.outward import check_at_least
+from onlinear.theory.bounds.reading import accepted
+from onlinear.theory.exact import float_up, root_up, squared
+from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.measures import hinge_losses, hinge_sum, squared_radius, sum_up
+
+Variant: TypeAlias = Literal["PA", "PA-I", "PA-II"]
+
+_ROUNDINGS = 128.0
+"""What powers and the roots of their sum may lose, in roundings; the sum itself loses one an entry."""
+
+
+def passive_aggressive(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    C: float | None = None,
+    variant: Variant = "PA",
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the mistakes of a passive-aggressive algorithm in one pass.
+
+    PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1 throughout; a u with another functional margin is scaled to 1.
+    PA-I: M ≤ max(R², 1/C)(‖u‖² + 2CΣℓ), and PA-II: M ≤ (R² + 1/(2C))(‖u‖² + 2CΣℓ²), for every u, with
+    ℓ = max(0, 1 − y⟨u,x⟩), summed over all examples.
+
+    Parameters
+    ----------
+    C : float
+        C > 0 of PA-I and PA-II; PA has none.
+    variant : {"PA", "PA-I", "PA-II"}
+        How far a step may go: the whole way, at most C, or less the longer it is.
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> X, y = [[1.0, 0.0], [0.0, -1.0]], [1, -1]
+    >>> bounds.passive_aggressive(X, y, [1.0, 1.0]).value
+    2.0
+    >>> bounds.passive_aggressive(X, y, [1.0, 1.0], C=0.5, variant="PA-I").mistakes
+    4
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return passive_aggressive_of(examples, whole, C, variant)
+
+
+def passive_aggressive_of(examples: Examples, u: Floats, C: float | None = None, variant: Variant = "PA") -> Bound:
+    """Return the bound of a passive-aggressive algorithm for open examples."""
+    if variant not in ("PA", "PA-I", "PA-II"):
+        raise ParameterError(f'variant is {variant!r}; it must be "PA", "PA-I" or "PA-II"')
+    if (C is None) != (variant == "PA") or not (C is None or 0.0 < C < math.inf):
+        raise ParameterError(f"C is {C!r}; {variant} needs {'none' if variant == 'PA' else 'a finite number above 0'}")
+    if C is None:
+        geometry = separating(examples, u)
+        return Bound(
+            float_up(geometry.difficulty),
+            variant,
+            checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+            declared=(FROM_ZERO,),
+            quantities=geometry.quantities(),
+        )
+    c, R2, norm = Fraction(C), squared_radius(examples).value, squared(u)
+    if variant == "PA-I":
+        loss, factor = hinge_sum(examples, u), max(R2, 1 / c)
+    else:
+        loss, factor = squared_hinge_sum(examples, u), R2 + 1 / (2 * c)
+    return Bound(
+        float_up(factor * (norm + 2 * c * Fraction(loss))),
+        variant,
+        checked=(f"R and the losses are taken over all {examples.n:,} examples",),
+        declared=(FROM_ZERO, "each example is seen once"),
+        quantities={"radius": root_up(R2), "norm": root_up(norm), "C": C, "losses": loss},
+    )
+
+
+def squared_hinge_sum(examples: Examples, u: Floats) -> float:
+    """Return Σ max(0, 1 − y⟨u,x⟩)² over all examples, rounded up."""
+    squares = (np.nextafter(losses * losses, np.inf) for losses in hinge_losses(examples, u))
+    return sum_up(np.array([sum_up(part) for part in squares]))
+
+
+def p_norm(
+    X: Any,
+    y: Any = None,
+    u: Any = None,
+    *,
+    p: float,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+) -> Bound:
+    """Return the bound on the mistakes of the p-norm perceptron.
+
+    M ≤ (p−1)·X_p²·‖u‖_q² where y⟨u,x⟩ ≥ 1 throughout, X_p = max‖x‖_p and 1/p + 1/q = 1; a u with another
+    functional margin is scaled to 1. p = 2 is the perceptron; p = 2 ln N behaves like Winnow.
+
+    Parameters
+    ----------
+    p : float
+        p ≥ 2.
+    X, y, u, fit_intercept, normalize, classes
+        As in `perceptron`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinear.theory import bounds
+    >>> X, y, u = np.ones((1, 100)), [1], np.eye(100)[0]
+    >>> [bounds.p_norm(X, y, u, p=p, classes=(-1, 1)).mistakes for p in (2, 2 * np.log(100))]
+    [100, 22]
+    """
+    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return p_norm_of(examples, whole, p)
+
+
+def p_norm_of(examples: Examples, u: Floats, p: float) -> Bound:
+    """Return the p-norm perceptron's bound for open examples."""
+    check_at_least(2.0, p=p)
+    geometry = separating(examples, u)
+    if p == 2.0:  # without the slack that other powers need
+        radius2, norm2 = geometry.squared_radius, geometry.squared_norm
+    else:
+        slack = Fraction(1 + (2.0 * (u.size + _ROUNDINGS)) * UNIT)
+        radius = max(float(part.scores.max()) for part in accepted(examples, PLengths(float(p))))
+        norm = _q_norm(u, p / (p - 1.0))
+        radius2, norm2 = (Fraction(radius) * slack) ** 2, (Fraction(norm) * slack) ** 2
+    norm2 /= geometry.least.value**2
+    return Bound(
+        float_up((Fraction(p) - 1) * radius2 * norm2),
+        "p-norm perceptron",
+        checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+        declared=(FROM_ZERO,),
+        quantities={"p": p, "radius": root_up(radius2), "norm": root_up(norm2)},
+    )
+
+
+@rule
+class PLengths(NamedTuple):
+    """Measures ‖x‖_p, by way of a score; it learns nothing."""
+
+    p: float
+
+    def start(self, n: int) -> Floats:
+        return np.zeros(n)
+
+    def score(self, w: Floats, x: Row) -> float:
+        largest = 0.0
+        for k in range(size(x)):
+            largest = max(largest, abs(value(x, k)))
+        if largest == 0.0:
+            return 0.0
+        total = 0.0
+        for k in range(size(x)):
+            total += (abs(value(x, k)) / largest) ** self.p
+        return float(largest * total ** (1.0 / self.p))
+
+    def update(self, w: Floats, x: Row, y: float, score: float, mistake: bool) -> bool:
+        return False
+
+
+def _q_norm(u: Floats, q: float) -> float:
+    largest = float(np.abs(u).max())
+    return largest * math.pow(math.fsum(((np.abs(u) / largest) ** q).tolist()), 1.0 / q)
+
+
+def additive_adversary(N: int, k: int) -> Bound:
+    """Return how many mistakes an adversary forces on any additive algorithm, where Winnow makes O(k log N).
+
+    At least (N + k − 1)/2, on examples that a disjunction of k of the N variables labels (Kivinen,
+    Warmuth and Auer, 1997).
+
+    Parameters
+    ----------
+    N, k : int
+        The number of variables, and of those that matter.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bounds.additive_adversary(1000, 3).value
+    501.0
+    """
+    check_integers(1, N=N, k=k)
+    if k > N:
+        raise ParameterError(f"k is {k}; there are {N} variables")
+    return Bound(
+        (N + k - 1) / 2.0,
+        "adversary against additive algorithms",
+        declared=("an adversary chooses the examples",),
+        quantities={"N": N, "k": k},
+        lower=True,
+    )

@@ -1,0 +1,254 @@
+"""Certificates: what came out beside what the theorems allow, in a form that anybody can check against the data."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from onlinear.display import Facts, counted, rounded_down, rounded_up
+from onlinear.errors import AssumptionError, DataError, OnlinearError, ParameterError, VerificationError
+from onlinear.runs.outcome import Run
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.interval import MarginInterval
+from onlinear.theory.record import VERSION, bound_of, computed, data_of, interval_of, opened, outcome_of, searched
+from onlinear.theory.replay import described, options_of, recorded_rule, replayed
+
+_TOLERANCE = 1e-9
+"""How far recomputed numbers may be off, relative to themselves: logarithms differ between machines."""
+
+
+def certify(run: Run, X: Any, y: Any = None, comparator: Any = None, *, delta: float = 0.05) -> Certificate:
+    """Return a certificate for an outcome: its mistakes beside what each theorem allows, and what the data permit.
+
+    The outcome is first brought about again from the examples, so that it is certain to belong to them.
+
+    Parameters
+    ----------
+    run : Run
+        What `onlinear.run`, `onlinear.converge` or `onlinear.batch_perceptron` returned.
+    X, y : matrix and labels
+        The examples that it came from, in their order; without y, blocks ``(X, y)`` that can be iterated again.
+    comparator : array, or pair (array, float), optional
+        The vector for P5. Default: the one that makes it smallest.
+    delta : float
+        The probability with which a statement about chance may fail.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
+    >>> certificate = onlinear.certify(onlinear.run(onlinear.rules.Perceptron(), X, y), X, y)
+    >>> certificate.tightest.theorem, certificate.holds
+    ('P5 perceptron, not separable', True)
+    >>> certificate.verify(X, y)
+    """
+    if not isinstance(run, Run):
+        raise ParameterError(f"run is {type(run).__name__}; certify takes what onlinear.run and the like return")
+    if not (isinstance(delta, float) and 0.0 < delta < 1.0):
+        raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
+    examples = opened(X, y, options_of(run))
+    description = described(run, examples.n)
+    _compare(outcome_of(replayed(description, X, y, run.rule)), outcome_of(run), DataError, "this outcome", "a new run")
+    witnesses = searched(run, examples, comparator)
+    return Certificate(computed(run, examples, witnesses, delta))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Facts):
+    """What came out, what the theorems allow, and the witnesses; plain data, with nothing executable in it.
+
+    Attributes
+    ----------
+    record : dict
+        Everything, as it stands in the JSON form.
+    """
+
+    record: dict[str, Any]
+
+    @property
+    def mistakes(self) -> int:
+        """The mistakes that were made."""
+        return int(self.record["outcome"]["mistakes"])
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """What each theorem that applies allows."""
+        return [bound_of(entry) for entry in self.record["bounds"]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether what came out is within every bound."""
+        return all(entry["actual"] <= entry["value"] for entry in self.record["bounds"])
+
+    @property
+    def tightest(self) -> Bound | None:
+        """The bound of which the largest share was used, of those that are certain (None: there is none)."""
+        entry = self._tightest()
+        return None if entry is None else bound_of(entry)
+
+    @property
+    def margin(self) -> MarginInterval | None:
+        """The largest margin of what the rule saw, as an interval (None: the rule has nothing to do with it)."""
+        entries = self.record["margins"]
+        return None if entries is None else interval_of(entries["learned"], self.record)
+
+    @property
+    def difficulty(self) -> float | None:
+        """(R/γ)² with the proven margin, rounded up; infinite where no separator is known."""
+        return None if self.margin is None else self.margin.difficulty
+
+    def to_json(self) -> str:
+        """Return the certificate as text."""
+        return json.dumps(self.record, ensure_ascii=False, allow_nan=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Return the certificate that `to_json` wrote; nothing in it is believed before `verify`."""
+        try:
+            record = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"this is not a certificate: {error}") from error
+        if not isinstance(record, dict) or record.get("certificate") != VERSION:
+            raise DataError(f'this is not a certificate of version {VERSION}: it has no "certificate": {VERSION}')
+        return cls(record)
+
+    def verify(self, X: Any, y: Any = None, rule: Any = None) -> None:
+        """Do everything again from the examples; raise a `VerificationError` with the first thing that differs.
+
+        The recorded rule runs in the recorded order with the recorded seed; margins, bounds and the rest are
+        recomputed from the examples and the recorded witnesses, without any solver.
+
+        Parameters
+        ----------
+        X, y : matrix and labels
+            The examples, in any layout.
+        rule : class, optional
+            The rule, where it is not one of the library's: its code is not recorded.
+        """
+        try:
+            self._verify(X, y, rule)
+        except (DataError, AssumptionError) as error:
+            raise VerificationError(f"the certificate does not fit these examples: {error}") from error
+        except OnlinearError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise VerificationError(f"the certificate is malformed: {type(error).__name__}: {error}") from error
+
+    def _verify(self, X: Any, y: Any, rule: Any) -> None:
+        record = self.record
+        if record["certificate"] != VERSION:
+            raise VerificationError(f"the certificate is of version {record['certificate']!r}, not {VERSION}")
+        examples = opened(X, y, record["options"])
+        _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
+        description = {name: record[name] for name in ("rule", "options", "procedure")}
+        outcome = replayed(description, X, y, recorded_rule(record, rule))
+        witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
+        delta = float(record["delta"])
+        if not 0.0 < delta < 1.0:
+            raise VerificationError(f"delta is {delta!r}; it must be between 0 and 1")
+        _compare(computed(outcome, examples, witnesses, delta), record, VerificationError)
+
+    def _tightest(self) -> dict[str, Any] | None:
+        certain = [entry for entry in self.record["bounds"] if not entry["chance"]]
+        return max(certain, key=_share, default=None)
+
+    def _title(self) -> str:
+        rule = self.record["rule"]
+        parameters = ", ".join(f"{name}={value!r}" for name, value in rule["parameters"].items())
+        return f"Certificate for {rule['name']}({parameters})"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        data, outcome = self.record["data"], self.record["outcome"]
+        facts = [
+            ("examples", f"{data['rows']:,} with {data['features']:,} features, sha256 {data['fingerprint'][:16]}…"),
+            ("order", _order(self.record["procedure"])),
+            ("mistakes", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds"),
+            ("updates", f"{outcome['updates']:,}"),
+        ]
+        margin, verdict = self.margin, self.record["separability"]
+        if verdict is not None:
+            facts.append(("separable", _verdict(verdict)))
+        if margin is not None and (verdict is None or verdict["verdict"] != "inseparable"):
+            facts.append(
+                ("largest margin", f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {margin.kind}")
+            )
+            affine = self.record["margins"]["affine"]
+            if affine is not None:
+                ends = f"{rounded_down(affine['lower'])} to {rounded_up(affine['upper'])}"
+                facts.append(("", f"{ends}, affine: the distance to the hyperplane"))
+            hard = f"(R/γ)² ≤ {rounded_up(margin.difficulty)}" if margin.separable else "no separator is known"
+            facts.append(("difficulty", hard))
+        tightest = self._tightest()
+        for entry in self.record["bounds"]:
+            mark = "; the tightest" if entry is tightest else ""
+            facts.append((entry["theorem"], f"{_said(entry)}{mark}"))
+        facts += [(entry["theorem"], f"says nothing: {entry['reason']}") for entry in self.record["excluded"]]
+        return facts
+
+
+def _compare(
+    found: Any,
+    claimed: Any,
+    fault: type[OnlinearError],
+    one: str = "the certificate",
+    other: str = "the data",
+    place: str = "",
+) -> None:
+    """Raise at the first place where a claim differs from what was found."""
+    if isinstance(found, dict) and isinstance(claimed, dict) and found.keys() == claimed.keys():
+        for name, value in found.items():
+            _compare(value, claimed[name], fault, one, other, f"{place}.{name}" if place else name)
+    elif isinstance(found, list) and isinstance(claimed, list) and len(found) == len(claimed):
+        for k, pair in enumerate(zip(found, claimed, strict=True)):
+            _compare(*pair, fault, one, other, f"{place}[{k}]")
+    elif not _same(found, claimed):
+        raise fault(f"{place or 'it'}: {one} says {_brief(claimed)}, {other} say {_brief(found)}")
+
+
+def _same(found: Any, claimed: Any) -> bool:
+    if isinstance(found, float) and isinstance(claimed, float | int) and not isinstance(claimed, bool):
+        return found == claimed or math.isclose(found, claimed, rel_tol=_TOLERANCE)
+    return type(found) is type(claimed) and bool(found == claimed)
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _order(procedure: dict[str, Any]) -> str:
+    passes = counted(procedure["passes"], "pass")
+    if procedure["kind"] == "run":
+        return f"{passes}, as given"
+    if procedure["kind"] == "converge":
+        return f"the halting loop, {procedure['selection']}: {passes}"
+    return f"all misclassified examples together, step size {procedure['schedule']}: {passes}"
+
+
+def _verdict(entry: dict[str, Any]) -> str:
+    if entry["verdict"] != "inseparable":
+        return {"separable": "yes", "undecided": "not decided"}[entry["verdict"]]
+    rows = entry["rows"]
+    few = ", ".join(map(str, rows[:6])) + ("…" if len(rows) > 6 else "")
+    return f"no: rows {few} cancel exactly"
+
+
+def _share(entry: dict[str, Any]) -> float:
+    return float(entry["actual"] / entry["value"]) if entry["value"] else 1.0
+
+
+def _said(entry: dict[str, Any]) -> str:
+    actual, value = entry["actual"], entry["value"]
+    count = f"{actual:,}" if isinstance(actual, int) else f"{actual:,.6g}"
+    relation = "<" if entry["strict"] else "≤"
+    chance = f", with probability {1.0 - entry['quantities']['delta']:g}" if entry["chance"] else ""
+    if entry["of"] == "risk":
+        declared = ", ".join(entry["declared"])
+        return f"mean risk of the hypotheses used ≤ {rounded_up(value)}{chance} (declared: {declared})"
+    return f"{count} {entry['of']} {relation} {rounded_up(value)}{chance} ({_share(entry):.1%} of it)"

@@ -1,0 +1,138 @@
+"""What the lemmas say, and whether it holds: claims about every update of a trace, and the report on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.display import Facts, counted
+from onlinear.engine.rows import Floats
+
+Relation: TypeAlias = Literal["=", "<=", ">=", ">"]
+_RELATIONS: Final[dict[Relation, str]] = {"=": "", "<=": "at most ", ">=": "at least ", ">": "more than "}
+
+
+class Statement(NamedTuple):
+    """What a lemma says: the left side, in words, stands in a relation to the right one."""
+
+    left: str
+    relation: Relation
+    right: str
+
+
+LEMMAS: Final = {
+    "step: norm": Statement("‖w‖² changed by", "=", "2λ·y·score + λ²‖x‖²"),
+    "step: inner product": Statement("⟨w,u⟩ changed by", "=", "λ·y⟨u,x⟩"),
+    "P4: norm": Statement("on a mistake ‖w‖² grew by", "<=", "‖x‖²"),
+    "P4: inner product": Statement("⟨w,u⟩ grew by", ">=", "λ·min y⟨u,x⟩"),
+    "P3: distance": Statement("on a mistake ‖w−u‖² changed by", "<=", "λ²‖x‖² − 2λ·y⟨u,x⟩"),
+    "P3: distance to cu": Statement("on a mistake ‖w−cu‖² changed by", "<=", "−R²"),
+    "alignment: norm": Statement("after k mistakes ‖w‖² is", "<=", "kR²"),
+    "alignment: sum": Statement("⟨w,u⟩ is", ">=", "Σ λ·y⟨u,x⟩"),
+    "alignment: cosine": Statement("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
+    "Winnow: promotion": Statement("on a missed positive Φ grew by", "<=", "(α−1)θ"),
+    "Winnow: demotion": Statement("on a false positive Φ fell by", ">", "(1−1/α)θ"),
+    "Winnow: total": Statement("Φ is", ">", "nothing"),
+    "experts: counts": Statement("an expert's m grew by", "=", "the nearest of 0 and 1"),
+    "experts: weights": Statement("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),
+    "experts: total": Statement("Φ was multiplied by", "<=", "one"),
+    "experts: majority": Statement("on a mistake Φ was multiplied by", "<=", "1−η/2"),
+    "experts: share": Statement("the experts that erred had the share", "=", "F = (1−y·score)/2"),
+}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A lemma that does not hold.
+
+    Attributes
+    ----------
+    lemma : str
+        Its name, a key of ``LemmaReport.checked``.
+    round : int
+        The round in which it broke, counted as in the trace.
+    update : int or None
+        The number of the update, from 0: the row in the trace's potentials. None where a mistake
+        should have been learned from, and no update was made.
+    claim : str
+        What was found and what should have been, in words.
+    """
+
+    lemma: str
+    round: int
+    update: int | None
+    claim: str
+
+
+@dataclass(frozen=True, repr=False)
+class LemmaReport(Facts):
+    """Which lemmas were checked, and the first that broke.
+
+    Attributes
+    ----------
+    checked : dict
+        Lemma → the number of rounds at which it was checked; never empty.
+    broken : Broken or None
+        The first lemma that broke, by rounds.
+    """
+
+    checked: dict[str, int]
+    broken: Broken | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every lemma held wherever it was checked."""
+        return self.broken is None
+
+    def _title(self) -> str:
+        return f"LemmaReport: {'every lemma holds' if self.broken is None else f'broken in round {self.broken.round}'}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        checked = [(lemma, f"checked at {counted(times, 'update')}") for lemma, times in self.checked.items()]
+        if self.broken is None:
+            return checked
+        place = "no update" if self.broken.update is None else f"update {self.broken.update}"
+        return [
+            ("broken", f"{self.broken.lemma} (round {self.broken.round}, {place})"),
+            ("claim", self.broken.claim),
+            *checked,
+        ]
+
+
+class Claim(NamedTuple):
+    """A lemma at every place where it applies: `found` against `limit`, with `slack` for rounding."""
+
+    lemma: str
+    found: Floats
+    limit: Floats
+    slack: Floats
+    rounds: NDArray[np.int64]
+    updates: NDArray[np.int64]
+    """−1 where there was none."""
+
+    def first_broken(self) -> Broken | None:
+        """Return the first place where the lemma does not hold."""
+        left, relation, right = LEMMAS[self.lemma]
+        difference = self.found - self.limit
+        off = np.abs(difference) if relation == "=" else difference if relation == "<=" else -difference
+        places = np.flatnonzero(off >= self.slack if relation == ">" else off > self.slack)
+        if not places.size:
+            return None
+        k = places[np.argmin(self.rounds[places])]
+        found, limit = _two_numbers(float(self.found[k]), float(self.limit[k]))
+        return Broken(
+            self.lemma,
+            round=int(self.rounds[k]),
+            update=int(self.updates[k]) if self.updates[k] >= 0 else None,
+            claim=f"{left} {found}; it should be {_RELATIONS[relation]}{right} = {limit}"
+            f" (off by {off[k]:.3g}, of which rounding explains {self.slack[k]:.1g})",
+        )
+
+
+def _two_numbers(found: float, limit: float) -> tuple[str, str]:
+    """Return two numbers in as many digits as it takes to tell them apart."""
+    short = f"{found:.6g}", f"{limit:.6g}"
+    return short if short[0] != short[1] else (f"{found:.17g}", f"{limit:.17g}")

@@ -1,0 +1,249 @@
+"""The comparator that makes the perceptron's bound for data that nothing separates as small as it gets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.display import Facts, counted, rounded_down, rounded_up
+from onlinear.engine.rows import Floats, Row, add, dot
+from onlinear.rules.rule import rule
+from onlinear.runs.margin import norm
+from onlinear.theory.exact import float_up, root_up, squared
+from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.hard_margin import check_solver
+from onlinear.theory.interval import Step
+from onlinear.theory.measures import hinge_sum, squared_radius
+
+_SOLVER_TOLERANCE = 1e-10
+_FEW = 1e-13
+"""More than what a few hundred roundings cost, relative to their result."""
+
+
+class Shortfall(NamedTuple):
+    """A vector u; Σ y·x over the examples with y⟨u,x⟩ < 1, how many they are, and H(u)."""
+
+    w: Floats
+    direction: Floats
+    sums: Floats
+
+
+@rule
+class Cut(NamedTuple):
+    """Measures the hinge sum of u and its slope in one pass; it learns nothing."""
+
+    def start(self, n: int) -> Shortfall:
+        return Shortfall(np.zeros(n), np.zeros(n), np.zeros(2))
+
+    def score(self, state: Shortfall, x: Row) -> float:
+        return dot(state.w, x)
+
+    def update(self, state: Shortfall, x: Row, y: float, score: float, mistake: bool) -> bool:
+        loss = 1.0 - y * score
+        if loss > 0.0:
+            add(state.direction, y, x)
+            state.sums[0] += 1.0
+            state.sums[1] += loss
+        return False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparator(Facts):
+    """A vector u, and what P5 says with it: at most `bound` mistakes in one pass, whatever the order.
+
+    Attributes
+    ----------
+    weights, intercept
+        u; None where no intercept was asked for. Any vector is valid in P5, a better one only tighter.
+    bound : float
+        a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up.
+    least_bound : float
+        No vector makes the bound smaller than this.
+    hinge_sum, radius : float
+        H(u) over all rounds, and R, rounded up.
+    steps : tuple of Step
+        How the solver got there; ``lower`` and ``upper`` enclose the smallest bound.
+    """
+
+    weights: Floats
+    intercept: float | None
+    bound: float
+    least_bound: float
+    hinge_sum: float
+    radius: float
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def whole(self) -> Floats:
+        """U as one vector: with an intercept, (intercept, weights)."""
+        return self.weights if self.intercept is None else np.append(self.intercept, self.weights)
+
+    @property
+    def gap(self) -> float:
+        """By how much, relative to the bound, a better vector could lower it."""
+        return (self.bound - self.least_bound) / self.bound if self.bound > 0.0 else 0.0
+
+    def _title(self) -> str:
+        return "Comparator for P5"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            ("bound", f"at most {rounded_up(self.bound)} mistakes in one pass, in any order"),
+            ("at best", f"no vector brings the bound below {rounded_down(self.least_bound)} (gap {self.gap:.2g})"),
+            ("hinge sum", f"H(u) ≤ {rounded_up(self.hinge_sum)}"),
+            ("‖u‖", f"{norm(self.whole):.6g} ({counted(self.weights.size, 'weight')})"),
+            ("radius", rounded_up(self.radius)),
+        ]
+
+
+def best_comparator(
+    X: Any,
+    y: Any = None,
+    *,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    tol: float = 1e-3,
+    max_steps: int = 1000,
+    progress: Callable[[Step], None] | None = None,
+) -> Comparator:
+    """Return the vector u that makes the perceptron's bound on any data, P5, as small as it gets.
+
+    For every u, with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all rounds, the perceptron makes at most
+    s² mistakes in one pass, where s² = a·s + H. The smallest s solves s² = min_u (sR‖u‖ + H(u)). H is
+    bounded from below by its slopes at the vectors tried so far; a small cone program over these cuts
+    gives the next vector, a compiled pass over all examples its cut, until the gap closes. The cuts'
+    multipliers α ∈ [0, 1] prove how far any vector can get: with A = Σα and V = ‖Σ α y x‖, no u
+    has a bound below min(A, (AR/V)²).
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+    fit_intercept, normalize, classes
+        As in `onlinear.run`.
+    tol : float
+        The gap to reach, relative to the bound.
+    max_steps : int
+        Give up after this many cuts, with whatever gap is left.
+    progress : callable, optional
+        Called with a `Step` after each.
+
+    Returns
+    -------
+    Comparator
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.noisy(margin=0.3, n=1000, d=5, flip=0.02, seed=0)
+    >>> found = onlinear.best_comparator(X, y)
+    >>> onlinear.run(onlinear.rules.Perceptron(), X, y).mistakes <= found.bound, found.gap <= 1e-3
+    (True, True)
+    """
+    check_solver(tol, max_steps)
+    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    return comparator_of(examples, tol, max_steps, progress)
+
+
+def comparator_of(
+    examples: Examples, tol: float = 1e-3, max_steps: int = 1000, progress: Callable[[Step], None] | None = None
+) -> Comparator:
+    """Return the best comparator for examples."""
+    square = squared_radius(examples).value
+    R = root_up(square)
+    u = best = np.zeros(examples.width + examples.bias)
+    slopes, counts = [], []
+    lower, upper, steps = 0.0, math.inf, []
+    for number in range(1, max_steps + 1):
+        slope, count, H = _cut(examples, u)
+        a = R * norm(u)
+        bound = (0.5 * (a + math.sqrt(a * a + 4.0 * H))) ** 2
+        if bound < upper:
+            best, upper = u, bound
+        slopes.append(slope)
+        counts.append(count)
+        if R == 0.0:  # every u scores 0
+            lower = float(examples.n)
+            break
+        u, alpha = _master(np.array(slopes), np.array(counts), math.sqrt(upper) * R)
+        lower = max(lower, _least(alpha, np.array(slopes), np.array(counts), R))
+        steps.append(Step(number, len(counts), lower, upper))
+        if progress is not None:
+            progress(steps[-1])
+        if upper - lower <= 0.99 * tol * upper or not np.isfinite(u).all():
+            break
+    H = hinge_sum(examples, best)
+    return Comparator(
+        weights=best[examples.bias :].copy(),
+        intercept=float(best[0]) if examples.bias else None,
+        bound=hinge_bound(square, squared(best), Fraction(H)),
+        least_bound=lower,
+        hinge_sum=H,
+        radius=R,
+        steps=tuple(steps),
+    )
+
+
+def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -> float:
+    """Return a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up."""
+    a2 = squared_radius * squared_norm
+    return float_up(a2 / 2 + Fraction(root_up(a2 * (a2 + 4 * H))) / 2 + H)
+
+
+def _cut(examples: Examples, u: Floats) -> tuple[Floats, float, float]:
+    """Return Σ y·x over the examples with y⟨u,x⟩ < 1, how many they are, and H(u)."""
+    learner = examples.learner(Cut())
+    learner.arrays.w[:] = u
+    for first, source, span, y in examples.blocks():
+        end = learner.learn(source.block(span, examples.bias, examples.normalize), y)
+        if end < y.size:
+            raise learner.refuse(source, span.start + end, first + span.start + end)
+    count, H = map(float, learner.arrays.sums)
+    return learner.arrays.direction, count, H
+
+
+def _least(alpha: Floats, slopes: Floats, counts: Floats, R: float) -> float:
+    """Return what no comparator's bound falls below, by the multipliers of the cuts; rounded down.
+
+    A cut is a set of examples, so the cuts' multipliers, whose sum is at most 1, give each example its α.
+    """
+    A = float(alpha @ counts) * (1.0 - _FEW)
+    # A slope is a sum of `count` vectors of length R at most: so much may rounding have changed it.
+    slack = UNIT * R * float(alpha @ (counts * (2.0 * counts + slopes.shape[1] + 32.0)))
+    V = norm(alpha @ slopes) * (1.0 + _FEW) + slack
+    return min(A, (A * R * (1.0 - _FEW) / V) ** 2 * (1.0 - _FEW)) if V > 0.0 else A
+
+
+def _master(slopes: Floats, counts: Floats, c: float) -> tuple[Floats, Floats]:
+    """Minimise c‖u‖ + h with h ≥ 0 and h ≥ count − ⟨slope,u⟩ for every cut; return u and the multipliers."""
+    import clarabel
+    import scipy.sparse
+
+    k, d = slopes.shape
+    # Variables u, τ ≥ ‖u‖ and h, in units that make the numbers of size 1.
+    scale = counts.max()
+    unit = scale / c
+    A = np.zeros((k + d + 2, d + 2))
+    A[:k, :d], A[:k, -1] = -slopes * unit / scale, -1.0
+    A[k, -1] = A[k + 1, d] = -1.0
+    A[k + 2 :, :d] = -np.eye(d)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _SOLVER_TOLERANCE
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix((d + 2, d + 2)),
+        np.concatenate([np.zeros(d), [1.0, 1.0]]),
+        scipy.sparse.csc_matrix(A),
+        np.concatenate([-counts / scale, np.zeros(d + 2)]),
+        [clarabel.NonnegativeConeT(k + 1), clarabel.SecondOrderConeT(d + 1)],
+        settings,
+    )
+    solution = solver.solve()
+    alpha = np.maximum(np.array(solution.z)[:k], 0.0)
+    return np.array(solution.x)[:d] * unit, alpha / max(1.0, float(alpha.sum()))

@@ -1,0 +1,127 @@
+"""Exact arithmetic: floats are whole numbers times a power of two, so what is computed of them can be certain."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import Floats
+
+Integers: TypeAlias = NDArray[np.object_]
+"""An array of Python's integers, which have no limit."""
+
+
+class Scaled(NamedTuple):
+    """Numbers as whole numbers times a power of two: ``integers · 2**exponent``, exactly."""
+
+    integers: Integers
+    exponent: int
+
+
+def scaled(values: Floats) -> Scaled:
+    """Return floats as whole numbers with a common power of two, the largest that serves."""
+    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    exponent = exponent.astype(np.int64) - 53
+    lowest_bit = (whole & -whole).astype(np.float64)
+    zeros = np.where(whole == 0, 0, np.frexp(lowest_bit)[1] - 1)
+    whole, exponent = whole >> zeros, exponent + zeros
+    common = int(exponent[whole != 0].min()) if whole.any() else 0
+    shifts = np.where(whole == 0, 0, exponent - common)
+    return Scaled(np.left_shift(whole.astype(object), shifts.astype(object)), common)
+
+
+def squared(values: Floats) -> Fraction:
+    """Return ‖v‖²."""
+    return inner(values, values)
+
+
+def inner(u: Floats, v: Floats) -> Fraction:
+    """Return ⟨u,v⟩."""
+    a, b = scaled(u), scaled(v)
+    return _in_unit(sum(a.integers * b.integers), a.exponent + b.exponent)
+
+
+def products(rows: Any, w: Any) -> list[Fraction]:
+    """Return ⟨w,x⟩ for each row of a CSR matrix; w holds floats, or whole numbers."""
+    entries = scaled(rows.data)
+    if w.dtype == object:
+        factors, exponent = w, entries.exponent
+    else:
+        weights = scaled(w)
+        factors, exponent = weights.integers, entries.exponent + weights.exponent
+    terms = entries.integers * factors[rows.indices]
+    ends = rows.indptr.tolist()
+    return [_in_unit(sum(terms[a:b]), exponent) for a, b in pairwise(ends)]
+
+
+def squared_lengths(rows: Any) -> list[Fraction]:
+    """Return ‖x‖² for each row of a CSR matrix."""
+    entries = scaled(rows.data)
+    terms = entries.integers * entries.integers
+    ends = rows.indptr.tolist()
+    return [_in_unit(sum(terms[a:b]), 2 * entries.exponent) for a, b in pairwise(ends)]
+
+
+def combination(rows: Any, weights: list[Fraction]) -> dict[int, Fraction]:
+    """Return Σ λᵢxᵢ over the rows of a CSR matrix, as its entries that are not 0."""
+    entries = scaled(rows.data)
+    denominator = math.lcm(*(weight.denominator for weight in weights))
+    total: dict[int, int] = {}
+    for i, weight in enumerate(weights):
+        factor = weight.numerator * (denominator // weight.denominator)
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            j = int(rows.indices[p])
+            total[j] = total.get(j, 0) + factor * entries.integers[p]
+    return {j: _in_unit(whole, entries.exponent) / denominator for j, whole in total.items() if whole}
+
+
+def _in_unit(whole: int | Fraction, exponent: int) -> Fraction:
+    """Return ``whole · 2**exponent``."""
+    return Fraction(whole) * (1 << exponent) if exponent >= 0 else Fraction(whole) / (1 << -exponent)
+
+
+def float_down(value: Fraction) -> float:
+    """Return the largest float that is not above the value."""
+    nearest = _nearest(value)
+    above = nearest == math.inf or (nearest > -math.inf and Fraction(nearest) > value)
+    return math.nextafter(nearest, -math.inf) if above else nearest
+
+
+def float_up(value: Fraction) -> float:
+    """Return the smallest float that is not below the value."""
+    return 0.0 - float_down(-value)
+
+
+def root_down(value: Fraction) -> float:
+    """Return a float that is not above √value, and next to it."""
+    return float_down(_root(value, up=False))
+
+
+def root_up(value: Fraction) -> float:
+    """Return a float that is not below √value, and next to it."""
+    return float_up(_root(value, up=True))
+
+
+def _root(value: Fraction, *, up: bool) -> Fraction:
+    """Return √value to 64 digits or more, on the asked side; exactly where it is a fraction."""
+    p, q = value.numerator, value.denominator
+    # √(p/q) = √(pq)/q; shifted so that the integer square root has at least 64 digits.
+    shift = max(0, 64 - (p * q).bit_length() // 2)
+    radicand = (p * q) << (2 * shift)
+    root = math.isqrt(radicand)
+    if up and root * root < radicand:
+        root += 1
+    return Fraction(root, q << shift)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -1,0 +1,261 @@
+"""The maximum-margin separator: a small quadratic program, priced over all the data, until the gap closes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import DataError, ParameterError
+from onlinear.runs.margin import norm
+from onlinear.theory.exact import root_up
+from onlinear.theory.examples import Examples
+from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper
+from onlinear.theory.measures import squared_radius
+
+Progress = Callable[[Step], None]
+
+_SOLVER_TOLERANCE = 1e-12
+_SHARES = (1e-4, 1e-6, 1e-8, 1e-10, 0.0)
+"""Shares below one of these times the largest are left out, where that costs next to nothing."""
+
+
+def max_margin(
+    X: Any,
+    y: Any = None,
+    *,
+    fit_intercept: bool = False,
+    tol: float = 1e-6,
+    normalize: bool = False,
+    classes: Any = None,
+    max_steps: int = 1000,
+    progress: Progress | None = None,
+) -> MarginInterval:
+    """Return the largest margin of any separator, as an interval with a witness at each end.
+
+    The hard-margin problem, min ½‖w‖² with y⟨w,x⟩ ≥ 1, and its dual, γ* = min ‖Σ λ y x‖ over convex
+    combinations, are solved on a working set; a compiled pass over all examples then finds those that
+    w misses, and they join the set, until the two ends meet within `tol`. Both ends are then recomputed
+    from their witnesses by a checker of its own, and rounded outward.
+
+    Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found.
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+    fit_intercept : bool
+        Ask for the affine margin, min y(⟨w,x⟩ + c)/‖w‖; the augmented one stands beside it.
+    tol : float
+        The gap to reach, relative to the upper end.
+    normalize, classes
+        As in `onlinear.run`.
+    max_steps : int
+        Give up after this many quadratic programs, with whatever gap is left.
+    progress : callable, optional
+        Called with a `Step` after each.
+
+    Returns
+    -------
+    MarginInterval
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> found = onlinear.max_margin([[10.0], [12.0]], [-1, 1], fit_intercept=True)
+    >>> round(found.lower, 5), round(found.upper, 5), round(found.augmented.upper, 2)
+    (1.0, 1.0, 0.09)
+    """
+    check_solver(tol, max_steps)
+    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    if not fit_intercept:
+        return margin_interval(examples, "through the origin", tol, max_steps, progress)
+    augmented = margin_interval(examples, "augmented", tol, max_steps, progress)
+    return replace(margin_interval(examples, "affine", tol, max_steps, progress), augmented=augmented)
+
+
+def check_solver(tol: float, max_steps: int) -> None:
+    """Raise where a solver's limits make no sense."""
+    if not (isinstance(tol, int | float) and 0.0 < tol < 1.0):
+        raise ParameterError(f"tol is {tol!r}; it must be a number with 0 < tol < 1")
+    if not (isinstance(max_steps, int) and max_steps >= 1):
+        raise ParameterError(f"max_steps is {max_steps!r}; it must be a positive integer")
+
+
+def margin_interval(
+    examples: Examples, kind: Kind, tol: float, max_steps: int, progress: Progress | None = None
+) -> MarginInterval:
+    """Return the interval of one kind of margin, proven."""
+    problem = Problem(examples, kind)
+    found = problem.nothing()
+    steps: list[Step] = []
+    for found in problem.improve(max_steps):
+        steps.append(Step(len(steps) + 1, found.working_set, max(0.0, found.lower), found.upper))
+        if progress is not None:
+            progress(steps[-1])
+        if found.upper - found.lower <= 0.99 * tol * found.upper:
+            break
+    support, shares = problem.few_shares(found, tol)
+    upper = proven_upper(examples, support, shares, kind)
+    lower = proven_lower(examples, found.w, kind) if found.lower > 0.0 else 0.0
+    w = found.w if lower > 0.0 else None
+    return MarginInterval(
+        lower=max(0.0, lower),
+        upper=upper,
+        weights=None if w is None else w[examples.bias :].copy(),
+        intercept=float(w[0]) if w is not None and examples.bias else 0.0,
+        support=support,
+        shares=shares,
+        kind=kind,
+        radius=problem.radius,
+        normalize=examples.normalize,
+        classes=(examples.classes.labels[0].item(), examples.classes.labels[1].item()),
+        steps=tuple(steps),
+    )
+
+
+def radius_of(examples: Examples, kind: Kind) -> float:
+    """Return R of the rows that a kind of margin belongs to, rounded up: for the affine one, of the features alone."""
+    square = squared_radius(examples).value
+    return root_up(max(square - 1, 0 * square) if kind == "affine" else square)
+
+
+class Found(NamedTuple):
+    """The best of both sides so far, in floating point."""
+
+    w: Floats
+    lower: float
+    rows: NDArray[np.intp]
+    shares: Floats
+    upper: float
+    working_set: int
+
+
+class Problem:
+    """The search for the largest margin of one kind."""
+
+    def __init__(self, examples: Examples, kind: Kind) -> None:
+        self.examples = examples
+        self.kind = kind
+        self.radius = radius_of(examples, kind)
+        self.counted = slice(1, None) if kind == "affine" else slice(None)
+        self.batch = int(np.clip(examples.width, 50, 1000))
+
+    def nothing(self) -> Found:
+        """Return where the search begins: no separator, no combination."""
+        none = np.empty(0, dtype=np.intp)
+        return Found(np.zeros(self.examples.width + self.examples.bias), -math.inf, none, np.empty(0), math.inf, 0)
+
+    def improve(self, max_steps: int) -> Iterator[Found]:
+        """Yield better and better bounds, until nothing more can be gained."""
+        found = self.nothing()
+        w, working = found.w, found.rows
+        for _ in range(max_steps):
+            lower, worst = self.price(w)
+            if lower > found.lower:
+                found = found._replace(w=w, lower=lower)
+            if found.upper < math.inf:
+                yield found
+            fresh = np.setdiff1d(worst, working)
+            if not fresh.size:
+                return
+            working = np.concatenate([working, fresh])
+            rows, y = self.examples.rows(working)
+            Z = rows.multiply(y[:, None].astype(np.float64)).tocsr()
+            x, z, solved = solve(Z, self.kind)
+            shares = np.maximum(z, 0.0)
+            upper = self.length(Z, y, shares)
+            if upper < found.upper:
+                found = found._replace(rows=working, shares=shares, upper=upper)
+            found = found._replace(working_set=working.size)
+            if not solved:
+                yield found
+                return
+            w = x
+            # What is far from deciding anything leaves the working set; pricing brings it back if need be.
+            near = (shares > 1e-12 * shares.max()) | (Z @ w < 2.0)
+            working = working[near]
+        yield found
+
+    def price(self, w: Floats) -> tuple[float, NDArray[np.intp]]:
+        """Return the margin of w over all examples, and the rows, some of each class, where it is smallest."""
+        rows: dict[int, NDArray[np.intp]] = {-1: np.empty(0, dtype=np.intp), 1: np.empty(0, dtype=np.intp)}
+        least: dict[int, Floats] = {-1: np.empty(0), 1: np.empty(0)}
+        half = max(1, self.batch // 2)
+        for first, y, scores in self.examples.prices(w):
+            for code in (-1, 1):
+                here = np.flatnonzero(y == code)
+                values = np.concatenate([least[code], code * scores[here]])
+                numbers = np.concatenate([rows[code], first + here])
+                if values.size > half:
+                    lowest = np.argpartition(values, half - 1)[:half]
+                    values, numbers = values[lowest], numbers[lowest]
+                rows[code], least[code] = numbers, values
+        size = norm(w[self.counted])
+        every = np.concatenate([least[-1], least[1]])
+        if self.kind == "affine" and not (rows[-1].size and rows[1].size):
+            raise DataError("all examples are of one class: with an intercept the margin has no upper limit")
+        lower = float(every.min()) / size if size > 0.0 else -math.inf
+        # The working set's own examples have y⟨w,x⟩ ≥ 1: the others matter where they fall short of that.
+        short = every < 1.0 - 1e-9
+        return lower, np.concatenate([rows[-1], rows[1]])[short]
+
+    def length(self, Z: Any, y: NDArray[np.int8], shares: Floats) -> float:
+        """Return ‖Σ λ y x‖ for shares that are not yet normalised."""
+        if self.kind == "affine":
+            halves = {code: float(shares[y == code].sum()) for code in (-1, 1)}
+            if not all(half > 0.0 for half in halves.values()):
+                return math.inf
+            shares = shares / np.where(y > 0, 2.0 * halves[1], 2.0 * halves[-1])
+        elif not float(shares.sum()) > 0.0:
+            return math.inf
+        else:
+            shares = shares / shares.sum()
+        return norm((Z.T @ shares)[self.counted])
+
+    def few_shares(self, found: Found, tol: float) -> tuple[NDArray[np.intp], Floats]:
+        """Return the combination with as few rows as keep its length."""
+        rows, y = self.examples.rows(found.rows)
+        Z = rows.multiply(y[:, None].astype(np.float64)).tocsr()
+        for share in _SHARES:
+            kept = found.shares > share * found.shares.max(initial=0.0)
+            if self.length(Z[kept], y[kept], found.shares[kept]) <= found.upper * (1.0 + 1e-3 * tol):
+                break
+        return found.rows[kept], found.shares[kept] / found.shares[kept].sum()
+
+
+def solve(Z: Any, kind: Kind) -> tuple[Floats, Floats, bool]:
+    """Solve min ½‖w‖² with Zw ≥ 1; return w, the multipliers of the rows, and whether there is such a w."""
+    import clarabel
+    import scipy.sparse
+
+    m, d = Z.shape
+    # Each feature in a unit of its own, and the norm scaled to match: where features differ by powers of
+    # ten, the solver otherwise calls feasible problems infeasible.
+    largest = abs(Z).max(axis=0).toarray().reshape(-1)
+    unit = 1.0 / np.where(largest > 0.0, largest, 1.0)
+    square = (unit / unit.max()) ** 2
+    if kind == "affine":
+        square[0] = 0.0
+    A = -(Z @ scipy.sparse.diags_array(unit))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _SOLVER_TOLERANCE
+    settings.tol_infeas_abs = settings.tol_infeas_rel = _SOLVER_TOLERANCE
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix(scipy.sparse.diags_array(square)),
+        np.zeros(d),
+        scipy.sparse.csc_matrix(A),
+        -np.ones(m),
+        [clarabel.NonnegativeConeT(m)],
+        settings,
+    )
+    solution = solver.solve()
+    w, shares = np.array(solution.x) * unit, np.array(solution.z)
+    solved = np.isfinite(w).all() and "Infeasible" not in str(solution.status)
+    return w, np.nan_to_num(shares, nan=0.0, posinf=0.0, neginf=0.0), bool(solved)

@@ -1,0 +1,158 @@
+"""The largest margin as an interval with two witnesses, and their checker.
+
+A vector w shows that some separator has at least its margin; a convex combination λ of the vectors y·x
+shows that none has more than the combination's length: ⟨u, Σ λ y x⟩ = Σ λ y⟨u,x⟩ ≥ γ(u)‖u‖ for every u.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.display import Facts, counted, rounded_down, rounded_up
+from onlinear.engine.rows import Floats
+from onlinear.errors import VerificationError
+from onlinear.theory.exact import combination, float_up, root_up, squared
+from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.measures import divided_by_root, least_agreement
+
+Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
+
+
+class Step(NamedTuple):
+    """Where a solver stands: its working set, and the bounds that it has so far (in floating point)."""
+
+    number: int
+    working_set: int
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MarginInterval(Facts):
+    """The largest margin lies between `lower` and `upper`; both are proven, and rounded outward.
+
+    Attributes
+    ----------
+    lower : float
+        The margin of the separator (`weights`, `intercept`); 0 where none was found.
+    upper : float
+        No separator has more: the length of the combination Σ λ y x with λ = `shares` on the rows `support`.
+    kind : {"through the origin", "affine", "augmented"}
+        Which margin: min y⟨u,x⟩/‖u‖; with an intercept min y(⟨u,x⟩ + c)/‖u‖, the distance to the
+        hyperplane; or the same over √(‖u‖² + c²), which is what the theorems speak of.
+    radius : float
+        R of the rows that the margin belongs to, rounded up (of the features alone, where affine).
+    augmented : MarginInterval or None
+        Beside an affine interval, the augmented one.
+    steps : tuple of Step
+        How the solver got there.
+    """
+
+    lower: float
+    upper: float
+    weights: Floats | None
+    intercept: float
+    support: NDArray[np.intp]
+    shares: Floats
+    kind: Kind
+    radius: float
+    normalize: bool = False
+    classes: tuple[Any, Any] = (-1, 1)
+    augmented: MarginInterval | None = None
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def separable(self) -> bool:
+        """Whether a separator is known; False says nothing about others (see `onlinear.separability`)."""
+        return self.lower > 0.0
+
+    @property
+    def gap(self) -> float:
+        """How much is left open, relative to the upper end."""
+        return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
+
+    @property
+    def difficulty(self) -> float:
+        """(R/γ)² with the proven margin, rounded up: the perceptron's bound; infinite without a separator."""
+        if self.lower <= 0.0:
+            return math.inf
+        return float_up(Fraction(self.radius) ** 2 / Fraction(self.lower) ** 2)
+
+    def verify(self, X: Any, y: Any = None) -> None:
+        """Recompute both ends from their witnesses; raise a `VerificationError` where one proves less than claimed."""
+        examples = Examples(
+            X, y, fit_intercept=self.kind != "through the origin", normalize=self.normalize, classes=self.classes
+        )
+        check_interval(self, examples)
+        if self.augmented is not None:
+            check_interval(self.augmented, examples)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        separator = "none found" if self.weights is None else counted(self.weights.size, "weight")
+        facts = [
+            ("at least", f"{rounded_down(self.lower)} ({separator})"),
+            ("at most", f"{rounded_up(self.upper)} (a combination of {counted(self.support.size, 'row')})"),
+            ("gap", f"{self.gap:.2g} of it"),
+            ("radius", rounded_up(self.radius)),
+        ]
+        if self.separable:
+            facts.append(("difficulty", f"(R/γ)² ≤ {rounded_up(self.difficulty)}"))
+        if self.augmented is not None:
+            facts.append(("augmented", f"{rounded_down(self.augmented.lower)} to {rounded_up(self.augmented.upper)}"))
+        return facts
+
+    def _title(self) -> str:
+        return f"Largest margin, {self.kind}"
+
+
+def proven_lower(examples: Examples, w: Floats, kind: Kind) -> float:
+    """Return the margin of w on all examples, rounded down; w has the intercept first, if there is one."""
+    counted = w[1:] if kind == "affine" else w
+    return divided_by_root(least_agreement(examples, w).value, squared(counted))
+
+
+def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, kind: Kind) -> float:
+    """Return the length of the convex combination with these shares, rounded up.
+
+    The affine margin is bounded by half the distance between a point of each class's hull: there the
+    shares of each class count for one half.
+    """
+    rows, y = examples.rows(support)
+    if shares.size != support.size or not (np.isfinite(shares) & (shares >= 0.0)).all():
+        raise VerificationError("the shares of a convex combination must be numbers, at least 0, one for each row")
+    weights = [Fraction(float(share)) for share in shares]
+    halves = {code: sum((w for w, c in zip(weights, y, strict=True) if c == code), Fraction(0)) for code in (-1, 1)}
+    whole = sum(halves.values())
+    if whole == 0 or (kind == "affine" and not all(halves.values())):
+        return math.inf
+    scale = {code: 1 / (2 * half) if kind == "affine" else 1 / whole for code, half in halves.items() if half}
+    signed = [int(c) * w * scale[int(c)] if w else w for w, c in zip(weights, y, strict=True)]
+    total = combination(rows, signed)
+    if kind == "affine":
+        total.pop(0, None)  # 1·½ − 1·½: it is not counted, and it is 0
+    length = root_up(sum((v * v for v in total.values()), Fraction(0)))
+    if examples.normalize:
+        # Each row was rounded where it was divided by its length.
+        length = math.nextafter(length + (examples.width + 16.0) * UNIT * 2.0, math.inf)
+    return length
+
+
+def check_interval(interval: MarginInterval, examples: Examples) -> None:
+    """Recompute both ends of an interval."""
+    upper = proven_upper(examples, interval.support, interval.shares, interval.kind)
+    if not interval.upper >= upper:
+        raise VerificationError(f"the combination proves a margin of at most {upper!r}, not {interval.upper!r}")
+    if interval.weights is None:
+        if interval.lower > 0.0:
+            raise VerificationError(f"a margin of at least {interval.lower!r} is claimed without a separator")
+        return
+    w = examples.vector("weights", (interval.weights, interval.intercept) if examples.bias else interval.weights)
+    lower = proven_lower(examples, w, interval.kind)
+    if not interval.lower <= max(0.0, lower):
+        raise VerificationError(f"the separator has a margin of {lower!r}, not {interval.lower!r}")

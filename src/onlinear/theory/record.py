@@ -1,0 +1,250 @@
+"""What a certificate records: witnesses that were searched for, and everything that follows from them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import ParameterError, VerificationError
+from onlinear.rules.perceptron import Perceptron
+from onlinear.runs.converge import Convergence
+from onlinear.runs.outcome import Run
+from onlinear.streams.digest import Digest
+from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.comparator import comparator_of
+from onlinear.theory.decide import verdict_of
+from onlinear.theory.examples import Examples
+from onlinear.theory.hard_margin import margin_interval, radius_of
+from onlinear.theory.interval import Kind, MarginInterval, proven_lower, proven_upper
+from onlinear.theory.replay import described, weights_digest
+from onlinear.theory.statements import Case, Excluded, Statement, statements
+from onlinear.theory.verdict import Inseparable, Separable
+
+VERSION: Final = 1
+
+
+def searched(run: Run, examples: Examples, comparator: Any) -> dict[str, Any]:
+    """Return what has to be searched for: separators, combinations, the comparator."""
+    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and run.state.origin is None
+    if comparator is not None and not compares:
+        raise ParameterError("a comparator is for the perceptron, from 0, in the order of the examples")
+    kinds = _kinds(run, examples)
+    if kinds is None:
+        return {"margins": None, "separability": None, "comparator": None}
+    margins = {
+        name: kind and _witness(margin_interval(examples, kind, 1e-4, 1000), examples) for name, kind in kinds.items()
+    }
+    learned, combination = margins["learned"], None
+    if learned is not None and learned["weights"] is None and not examples.normalize:
+        verdict = verdict_of(examples)
+        if isinstance(verdict, Inseparable):
+            combination = _shares(verdict)
+        elif isinstance(verdict, Separable) and verdict.weights.dtype != object:
+            learned["weights"] = _whole(verdict, examples)
+    u = None
+    if compares:
+        found = comparator_of(examples) if comparator is None else None
+        u = (found.whole if found else examples.vector("comparator", comparator)).tolist()
+    return {"margins": margins, "separability": combination, "comparator": u}
+
+
+def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
+    """Return the whole record: everything but the witnesses is computed here."""
+    description = described(run, examples.n)
+    kinds, margins = _kinds(run, examples), witnesses["margins"]
+    proven: Any = None
+    if kinds is not None:
+        proven = {name: kind and _proven(margins[name], kind, examples) for name, kind in kinds.items()}
+    separator = None
+    if proven is not None and proven["learned"]["lower"] > 0.0:
+        separator = np.array(proven["learned"]["weights"])
+    start = description["options"]["start"]
+    u = witnesses["comparator"]
+    case = Case(
+        outcome=run,
+        examples=examples,
+        passes=None if isinstance(run, Convergence) else run.rounds // examples.n,
+        start=None if start is None else np.array(start),
+        separator=separator,
+        comparator=None if u is None else _vector(u, examples),
+        delta=delta,
+    )
+    said = list(statements(case))
+    return {
+        "certificate": VERSION,
+        **description,
+        "delta": delta,
+        "data": data_of(examples),
+        "outcome": outcome_of(run),
+        "margins": proven,
+        "separability": _verdict_record(witnesses, proven, examples),
+        "comparator": u,
+        "bounds": [_entry(one) for one in said if isinstance(one, Statement)],
+        "excluded": [one._asdict() for one in said if isinstance(one, Excluded)],
+    }
+
+
+def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples:
+    """Return the examples as the rule saw them."""
+    names = ("fit_intercept", "normalize", "classes", "n_features")
+    return Examples(X, y, **{name: options[name] for name in names})
+
+
+def data_of(examples: Examples) -> dict[str, Any]:
+    """Return what tells these examples from others."""
+    digest, positive = Digest(), 0
+    for _, source, span, y in examples.blocks():
+        digest.add(source.block(span, 0, normalize=False), y)
+        positive += int(np.count_nonzero(y > 0))
+    return {
+        "rows": examples.n,
+        "positive": positive,
+        "features": examples.width,
+        "fingerprint": digest.hexdigest(),
+    }
+
+
+def outcome_of(run: Run) -> dict[str, Any]:
+    """Return what came out, down to the bits of the weights."""
+    return {
+        "rounds": run.rounds,
+        "mistakes": run.mistakes,
+        "mistakes_positive": run.mistakes_positive,
+        "mistakes_negative": run.mistakes_negative,
+        "updates": run.updates,
+        "expected_mistakes": run.expected_mistakes,
+        "margin_upper_bound": _finite(run.margin_upper_bound),
+        "weights": weights_digest(run),
+    }
+
+
+def _kinds(run: Run, examples: Examples) -> dict[str, Kind | None] | None:
+    """Return which margins belong to an outcome: that of what the rule saw, and beside it the affine one."""
+    if run.rule.inputs != "real":
+        return None
+    if not examples.bias:
+        return {"learned": "through the origin", "affine": None}
+    return {"learned": "augmented", "affine": "affine" if _both_classes(examples) else None}
+
+
+def _whole(vector: Any, examples: Examples) -> list[float]:
+    """Return weights as they are recorded: the intercept first, if there is one."""
+    return [*([float(vector.intercept)] * examples.bias), *vector.weights.tolist()]
+
+
+def _witness(interval: MarginInterval, examples: Examples) -> dict[str, Any]:
+    """Return an interval's two witnesses."""
+    return {
+        "weights": None if interval.weights is None else _whole(interval, examples),
+        "support": interval.support.tolist(),
+        "shares": interval.shares.tolist(),
+    }
+
+
+def _proven(entry: dict[str, Any], kind: Kind, examples: Examples) -> dict[str, Any]:
+    """Return an interval computed from its witnesses alone."""
+    weights = entry["weights"]
+    support = np.array(entry["support"], dtype=np.intp)
+    if support.min(initial=0) < 0:
+        raise VerificationError("a row's number is negative")
+    lower = 0.0 if weights is None else max(0.0, proven_lower(examples, _vector(weights, examples), kind))
+    return {
+        "kind": kind,
+        "lower": lower,
+        "upper": proven_upper(examples, support, np.array(entry["shares"], dtype=np.float64), kind),
+        "radius": radius_of(examples, kind),
+        "weights": weights,
+        "support": entry["support"],
+        "shares": entry["shares"],
+    }
+
+
+def _vector(entries: Any, examples: Examples) -> Floats:
+    """Return a recorded vector, intercept first, once it is known to fit."""
+    whole = np.array(entries, dtype=np.float64)
+    if whole.shape != (examples.width + examples.bias,) or not np.isfinite(whole).all():
+        raise VerificationError(f"a recorded vector does not fit {examples.width} features")
+    return whole
+
+
+def _verdict_record(
+    witnesses: dict[str, Any], proven: dict[str, Any] | None, examples: Examples
+) -> dict[str, Any] | None:
+    """Return the verdict on separability, checked: the combination that is 0, or the separator above."""
+    if proven is None:
+        return None
+    if proven["learned"]["lower"] > 0.0:
+        return {"verdict": "separable"}
+    held = witnesses["separability"]
+    if held is None or "rows" not in held:
+        return {"verdict": "undecided"}
+    rows = np.array(held["rows"], dtype=np.intp)
+    verdict = Inseparable.by(examples, rows, [Fraction(share) for share in held["shares"]])
+    return _shares(verdict)
+
+
+def _shares(verdict: Inseparable) -> dict[str, Any]:
+    return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": [str(share) for share in verdict.shares]}
+
+
+def _entry(statement: Statement) -> dict[str, Any]:
+    bound = statement.bound
+    return {
+        "theorem": bound.theorem,
+        "of": bound.of,
+        "actual": statement.actual,
+        "value": bound.value,
+        "strict": bound.strict,
+        "chance": bool(bound.quantities.get("delta")),
+        "checked": list(bound.checked),
+        "declared": list(bound.declared),
+        "quantities": dict(bound.quantities),
+        "note": bound.note,
+    }
+
+
+def bound_of(entry: dict[str, Any]) -> Bound:
+    """Return a recorded bound."""
+    return Bound(
+        entry["value"],
+        entry["theorem"],
+        tuple(entry["checked"]),
+        tuple(entry["declared"]),
+        dict(entry["quantities"]),
+        strict=entry["strict"],
+        of=entry["of"],
+        note=entry["note"],
+    )
+
+
+def interval_of(entry: dict[str, Any], record: dict[str, Any]) -> MarginInterval:
+    """Return a recorded interval."""
+    options, weights = record["options"], entry["weights"]
+    bias = int(options["fit_intercept"])
+    return MarginInterval(
+        lower=entry["lower"],
+        upper=entry["upper"],
+        weights=None if weights is None else np.array(weights[bias:]),
+        intercept=float(weights[0]) if weights is not None and bias else 0.0,
+        support=np.array(entry["support"], dtype=np.intp),
+        shares=np.array(entry["shares"]),
+        kind=entry["kind"],
+        radius=entry["radius"],
+        normalize=options["normalize"],
+        classes=tuple(options["classes"]),
+    )
+
+
+def _both_classes(examples: Examples) -> bool:
+    seen: set[int] = set()
+    for _, _, _, y in examples.blocks():
+        seen.update(np.unique(y).tolist())
+    return len(seen) == 2
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

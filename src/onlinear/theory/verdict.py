@@ -1,0 +1,234 @@
+"""Verdicts on separability, each with a witness, and the checker that believes none of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.display import Facts, counted, rounded_up
+from onlinear.engine.rows import Floats
+from onlinear.errors import VerificationError
+from onlinear.streams.labels import show
+from onlinear.theory.exact import combination, products
+from onlinear.theory.examples import Examples
+from onlinear.theory.interval import MarginInterval
+
+_SHOWN = 12
+"""How many rows are listed before the rest are only counted."""
+_EXACT_AT_A_TIME = 4096
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Separable(Facts):
+    """Some vector separates the examples: this one, y(⟨w,x⟩ + c) > 0 on all of them.
+
+    Attributes
+    ----------
+    weights : array
+        w: floats; or whole numbers without limit, where no vector of floats was found.
+    intercept : float or int
+        c; 0 where none was asked for.
+    """
+
+    weights: NDArray[Any]
+    intercept: Any
+    fit_intercept: bool
+    classes: tuple[Any, Any]
+
+    @classmethod
+    def by(cls, examples: Examples, w: NDArray[Any]) -> Separable:
+        """Return the verdict that w is the witness of; w has the intercept first, if there is one."""
+        if w.dtype == object:
+            rounded = _rounded(w)
+            w = rounded if unseparated(examples, rounded) is None else w
+        intercept = w[0] if examples.bias else 0.0
+        held = w[examples.bias :].copy()
+        return cls(held, intercept if w.dtype == object else float(intercept), bool(examples.bias), labels(examples))
+
+    def verify(self, X: Any, y: Any = None) -> None:
+        """Check the sign of y(⟨w,x⟩ + c) on every example, exactly where floating point cannot tell."""
+        examples = Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes)
+        weights = np.asarray(self.weights)
+        if weights.shape != (examples.width,):
+            raise VerificationError(f"the separator has {weights.size} weights; there are {examples.width} features")
+        whole = np.concatenate([np.array([self.intercept], dtype=weights.dtype)[: examples.bias], weights])
+        missed = unseparated(examples, whole)
+        if missed is not None:
+            raise VerificationError(f"row {int(missed[0])} is not on its side: y⟨w,x⟩ is not above 0")
+
+    def _title(self) -> str:
+        return f"Separable{_with_intercept(self.fit_intercept)}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        how = "whole numbers" if self.weights.dtype == object else "floats"
+        return [("witness", f"{counted(self.weights.size, 'weight')} ({how}) with y⟨w,x⟩ > 0 on every row")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inseparable(Facts):
+    """No vector separates the examples: these rows, with these shares, cancel exactly, Σ λ y x = 0.
+
+    A vector with y⟨w,x⟩ > 0 on all of them would have Σ λ y⟨w,x⟩ > 0; but that is ⟨w,0⟩.
+
+    Attributes
+    ----------
+    rows : int array
+        The numbers of the rows.
+    shares : tuple of Fraction
+        λ, positive, of sum 1.
+    labels : tuple
+        The rows' labels.
+    """
+
+    rows: NDArray[np.intp]
+    shares: tuple[Fraction, ...]
+    labels: tuple[Any, ...]
+    fit_intercept: bool
+    classes: tuple[Any, Any]
+
+    @classmethod
+    def by(cls, examples: Examples, rows: NDArray[np.intp], shares: list[Fraction]) -> Inseparable:
+        """Return the verdict that this combination is the witness of."""
+        rows = np.asarray(rows, dtype=np.intp)
+        order = np.argsort(rows, kind="stable")
+        rows = rows[order]
+        _, y = examples.rows(rows)
+        named = tuple(labels(examples)[int(code > 0)] for code in y)
+        held = tuple(shares[int(k)] for k in order)
+        verdict = cls(rows, held, named, bool(examples.bias), labels(examples))
+        _check_combination(verdict, examples)
+        return verdict
+
+    def verify(self, X: Any, y: Any = None) -> None:
+        """Add the combination up in fractions; raise a `VerificationError` unless it is 0."""
+        _check_combination(self, Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes))
+
+    def explain(self) -> str:
+        """Return in a sentence which examples to look at, and why nothing separates them."""
+        rows = [f"row {int(row)} ({show(label)})" for row, label in zip(self.rows, self.labels, strict=True)]
+        if len(rows) == 1:
+            return f"{rows[0].capitalize()} is all zeros: every vector scores it 0."
+        listed = f"{', '.join(rows[:-1])} and {rows[-1]}"
+        if self._contradicts:
+            return f"{listed.capitalize()} are equal and have opposite labels."
+        shares = ", ".join(map(_short, self.shares))
+        return (
+            f"No vector is right on all of {listed}: with the shares {shares}, and times their labels ±1,"
+            " they add up to exactly 0."
+        )
+
+    @property
+    def _contradicts(self) -> bool:
+        return self.shares == (Fraction(1, 2),) * 2 and self.labels[0] != self.labels[1]
+
+    def _title(self) -> str:
+        return f"Inseparable{_with_intercept(self.fit_intercept)}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        if len(self.rows) == 1:
+            return [("because", f"row {int(self.rows[0])} is all zeros: every vector scores it 0")]
+        x = "(x, 1)" if self.fit_intercept else "x"
+        reason = f"the {len(self.rows)} rows below, with these shares, cancel exactly: Σ λ·y·{x} = 0"
+        if self._contradicts:
+            reason = "the two rows below are equal, with opposite labels"
+        listed = [
+            (f"row {int(row)}", f"{_short(share)} of it, labelled {show(label)}")
+            for row, share, label in zip(self.rows, self.shares, self.labels, strict=True)
+        ]
+        more = [("…", f"{len(listed) - _SHOWN:,} more")] if len(listed) > _SHOWN else []
+        return [("because", reason), *listed[:_SHOWN], *more]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Undecided(Facts):
+    """Neither was proven; but no separator has a margin above `margin.upper`.
+
+    Attributes
+    ----------
+    margin : MarginInterval
+        What is known, with its witness.
+    """
+
+    margin: MarginInterval
+
+    def verify(self, X: Any, y: Any = None) -> None:
+        """Recompute the bound on the margin."""
+        self.margin.verify(X, y)
+
+    def _title(self) -> str:
+        return f"Undecided{_with_intercept(self.margin.kind == 'augmented')}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("known", f"no separator has a margin above {rounded_up(self.margin.upper)}")]
+
+
+Verdict: TypeAlias = Separable | Inseparable | Undecided
+
+
+def unseparated(examples: Examples, w: NDArray[Any], most: int = 1) -> NDArray[np.intp] | None:
+    """Return the first rows, up to `most`, on which y⟨w,x⟩ > 0 does not hold; None where it holds on all.
+
+    Floating point with a bound on its error decides most rows; those within the error are decided exactly.
+    """
+    rounded = _rounded(w) if w.dtype == object else w
+    if not np.isfinite(rounded).all() or not rounded.any():
+        rounded = np.zeros(w.size)  # then nothing is decided in floating point
+    # A rounded vector is within 2⁻⁵³ of itself in every entry, which the error of a score must cover.
+    inexact = 2.0 if w.dtype == object else 1.0
+    missed: list[NDArray[np.intp]] = []
+    for part in examples.scores(rounded):
+        agreement = part.y * part.scores
+        wrong = agreement < -inexact * part.errors
+        open_ = ~wrong & (agreement <= inexact * part.errors)
+        for some in np.array_split(np.flatnonzero(open_), max(1, -(-int(open_.sum()) // _EXACT_AT_A_TIME))):
+            rows, y = examples.rows(part.first + some)
+            exact = products(rows, w)
+            wrong[some] = [int(code) * value <= 0 for code, value in zip(y, exact, strict=True)]
+            if wrong.sum() >= most:
+                break
+        if wrong.any():
+            missed.append(part.first + np.flatnonzero(wrong))
+            if sum(len(rows) for rows in missed) >= most:
+                break
+    return np.concatenate(missed)[:most] if missed else None
+
+
+def labels(examples: Examples) -> tuple[Any, Any]:
+    """Return the two labels, negative and positive, as plain Python values."""
+    negative, positive = examples.classes.labels.tolist()
+    return negative, positive
+
+
+def _check_combination(verdict: Inseparable, examples: Examples) -> None:
+    rows, y = examples.rows(verdict.rows)
+    if len(verdict.shares) != len(verdict.rows) or len(set(verdict.rows.tolist())) != len(verdict.rows):
+        raise VerificationError("the combination must have one share for each of its rows")
+    if not verdict.shares or min(verdict.shares) <= 0 or sum(verdict.shares) != 1:
+        raise VerificationError("the shares of a convex combination must be positive, and their sum 1")
+    signed = [int(code) * share for code, share in zip(y, verdict.shares, strict=True)]
+    left = combination(rows, signed)
+    if left:
+        column, value = next(iter(left.items()))
+        name = "the constant 1" if examples.bias and column == 0 else f"feature {column - examples.bias}"
+        raise VerificationError(f"the combination is not 0: {name} comes to {float(value):g}")
+
+
+def _rounded(w: NDArray[Any]) -> Floats:
+    """Return a vector of whole numbers, scaled to entries of size 1, in floats."""
+    largest = max((abs(v) for v in w), default=0)
+    if largest == 0:
+        return np.zeros(w.size)
+    return np.array([float(Fraction(v) / Fraction(largest)) for v in w])
+
+
+def _with_intercept(fit_intercept: bool) -> str:
+    return ", with an intercept" if fit_intercept else ""
+
+
+def _short(share: Fraction) -> str:
+    exact = str(share)
+    return exact if len(exact) <= 13 else f"≈{float(share):.4g}"

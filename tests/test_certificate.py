@@ -1,0 +1,276 @@
+"""Certificates: every procedure, every layout, and every single entry altered."""
+
+import copy
+import json
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
+from onlinear.rules import (
+    MarginPerceptron,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+    add,
+    dot,
+    rule,
+)
+from onlinear.theory import Certificate
+from strategies import LAYOUTS, as_layout, in_blocks
+
+
+@rule(additive=True)
+class Halfway(NamedTuple):
+    """A rule of the user's own: the perceptron with half a step."""
+
+    step: float = 0.5
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        if mistake:
+            add(w, self.step * y, x)
+        return self.step * mistake
+
+
+def sixteenths(data):
+    """Rounded to multiples of 1/16, which are the same numbers in float32."""
+    return np.round(data.X * 16) / 16, data.y
+
+
+SEPARABLE = sixteenths(onlinear.datasets.separable(margin=0.3, n=60, d=4, seed=1))
+NOISY = sixteenths(onlinear.datasets.noisy(margin=0.3, n=60, d=3, flip=0.1, seed=1))
+DISJUNCTION = tuple(onlinear.datasets.disjunction(2, 8, n=60, seed=1))
+THRESHOLD = tuple(onlinear.datasets.r_of_k(2, 4, 8, n=60, seed=1))
+ADVICE = tuple(onlinear.datasets.experts(5, 60, seed=1))
+PERFECT = tuple(onlinear.datasets.experts(5, 60, best=0.0, seed=1))
+
+CASES = {
+    "one pass": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y)),
+    "intercept": (SEPARABLE, lambda X, y: onlinear.run(Perceptron("negative"), X, y, fit_intercept=True)),
+    "normalized": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y, normalize=True)),
+    "three passes": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), [(X, y)] * 3)),
+    "a start": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y, start=np.ones(4))),
+    "a start with intercept": (
+        SEPARABLE,
+        lambda X, y: onlinear.run(Perceptron(), X, y, start=(np.ones(4), 0.5), fit_intercept=True),
+    ),
+    "not separable": (NOISY, lambda X, y: onlinear.run(Perceptron(), X, y, fit_intercept=True)),
+    "margin": (SEPARABLE, lambda X, y: onlinear.run(MarginPerceptron(0.05), X, y)),
+    "margin, not normalized": (
+        SEPARABLE,
+        lambda X, y: onlinear.converge(MarginPerceptron(1.0, normalized=False), X, y),
+    ),
+    "halting": (SEPARABLE, lambda X, y: onlinear.converge(Perceptron(), X, y)),
+    "halting, random": (SEPARABLE, lambda X, y: onlinear.converge(Perceptron(), X, y, selection="random", seed=5)),
+    "halting, worst": (SEPARABLE, lambda X, y: onlinear.converge(Perceptron(), X, y, selection="worst")),
+    "stopped": (NOISY, lambda X, y: onlinear.converge(Perceptron(), X, y, max_updates=7)),
+    "stopped, worst": (NOISY, lambda X, y: onlinear.converge(Perceptron(), X, y, max_updates=7, selection="worst")),
+    "given up": (NOISY, lambda X, y: onlinear.converge(Perceptron(), X, y, max_passes=3)),
+    "batch": (SEPARABLE, lambda X, y: onlinear.batch_perceptron(X, y, tie="positive")),
+    "batch, 1/k": (SEPARABLE, lambda X, y: onlinear.batch_perceptron(X, y, schedule="1/k")),
+    "winnow": (DISJUNCTION, lambda X, y: onlinear.run(Winnow(beta=0.5), X, y)),
+    "winnow, no disjunction": (THRESHOLD, lambda X, y: onlinear.run(Winnow(), X, y)),
+    "majority": (ADVICE, lambda X, y: onlinear.run(WeightedMajority(0.25), X, y)),
+    "halving": (PERFECT, lambda X, y: onlinear.run(WeightedMajority(1.0), X, y)),
+    "randomized": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority(0.25, seed=3), X, y)),
+    "anytime": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority("anytime"), [(X, y)] * 2)),
+}
+
+
+@pytest.fixture(scope="module")
+def certificates():
+    return {name: onlinear.certify(make(*data), *data) for name, (data, make) in CASES.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_holds_and_goes_through_json(certificates, case):
+    certificate, (X, y) = certificates[case], CASES[case][0]
+    assert certificate.holds
+    again = Certificate.from_json(certificate.to_json())
+    assert again.record == certificate.record
+    assert repr(again) == repr(certificate)
+    again.verify(X, y)
+    again.verify(X, y)
+    assert again._repr_html_().startswith("<table>")
+
+
+THEOREMS = {
+    "one pass": {"P1", "P5", "P12"},
+    "intercept": {"P1", "P5", "P12"},
+    "three passes": {"P1", "P5"},
+    "a start": {"P2", "P12"},
+    "not separable": {"P5", "P12"},
+    "margin": {"P9", "P12"},
+    "margin, not normalized": {"P8"},
+    "halting": {"P1"},
+    "given up": set(),
+    "batch": {"P10"},
+    "batch, 1/k": set(),
+    "winnow": {"Winnow", "P12"},
+    "winnow, no disjunction": {"P12"},
+    "majority": {"weighted", "P12"},
+    "halving": {"halving", "P12"},
+    "randomized": {"randomised", "P12"},
+    "anytime": {"randomised"},
+}
+
+
+@pytest.mark.parametrize("case", THEOREMS)
+def test_the_theorems_that_apply_are_there(certificates, case):
+    certificate = certificates[case]
+    assert {bound.theorem.split()[0] for bound in certificate.bounds} == THEOREMS[case]
+
+
+def test_what_a_person_reads(certificates):
+    text = repr(certificates["not separable"])
+    assert "separable" in text
+    assert "cancel exactly" in text
+    assert "P1 perceptron" in text
+    assert "says nothing: no vector is known that separates the examples" in text
+    assert "the tightest" in text
+    assert "no disjunction of variables labels these examples" in repr(certificates["winnow, no disjunction"])
+    assert "affine: the distance to the hyperplane" in repr(certificates["intercept"])
+    assert certificates["one pass"].difficulty == pytest.approx(
+        (certificates["one pass"].margin.radius / certificates["one pass"].margin.lower) ** 2
+    )
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("case", ["one pass", "winnow", "majority"])
+def test_any_layout_and_blocks_have_the_same_fingerprint(certificates, case, layout):
+    certificate, (X, y) = certificates[case], CASES[case][0]
+    certificate.verify(as_layout(X, layout), y)
+    certificate.verify(list(in_blocks(scipy.sparse.csr_array(X), y, 7)))
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from leaves(one, (*path, name))
+    elif isinstance(value, list):
+        for k, one in enumerate(value):
+            yield from leaves(one, (*path, k))
+    else:
+        yield path
+
+
+def altered(record, path):
+    """The record with another value at one place."""
+    changed = copy.deepcopy(record)
+    place = changed
+    for step in path[:-1]:
+        place = place[step]
+    value = place[path[-1]]
+    if isinstance(value, bool):
+        value = not value
+    elif isinstance(value, int | float):
+        value = value + 1
+    else:
+        value = 1 if value is None else f"{value}x"
+    place[path[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("case", ["intercept", "not separable", "halting, random", "batch", "winnow", "randomized"])
+def test_every_altered_entry_is_found_out(certificates, case):
+    record, (X, y) = certificates[case].record, CASES[case][0]
+    places = list(leaves(record))
+    assert len(places) > 20
+    for path in places:
+        with pytest.raises(OnlinearError):
+            Certificate(altered(record, path)).verify(X, y)
+    for name in record:
+        without = {key: value for key, value in record.items() if key != name}
+        with pytest.raises(VerificationError):
+            Certificate(without).verify(X, y)
+
+
+def test_other_data_fail_with_the_reason(certificates):
+    certificate, (X, y) = certificates["one pass"], CASES["one pass"][0]
+    moved = X.copy()
+    moved[7, 2] += 1 / 16
+    for examples in [(moved, y), (X[::-1], y[::-1])]:
+        with pytest.raises(VerificationError, match=r"data.fingerprint: the certificate says '\w+….*, the data say"):
+            certificate.verify(*examples)
+    with pytest.raises(VerificationError, match=r"data.rows: the certificate says 60, the data say 59"):
+        certificate.verify(X[1:], y[1:])
+    with pytest.raises(VerificationError, match=r"row 0: label"):
+        certificate.verify(X, np.where(y > 0, "yes", "no"))
+
+
+def test_the_reason_names_the_entry(certificates):
+    certificate, (X, y) = certificates["one pass"], CASES["one pass"][0]
+    made = certificate.mistakes
+    false = altered(certificate.record, ("outcome", "mistakes"))
+    with pytest.raises(
+        VerificationError, match=rf"outcome\.mistakes: the certificate says {made + 1}, the data say {made}"
+    ):
+        Certificate(false).verify(X, y)
+
+
+def test_a_rule_of_ones_own_is_asked_for():
+    X, y = SEPARABLE
+    certificate = onlinear.certify(onlinear.run(Halfway(0.25), X, y), X, y)
+    again = Certificate.from_json(certificate.to_json())
+    with pytest.raises(ParameterError, match=r"give its class: verify\(X, y, rule=Halfway\)"):
+        again.verify(X, y)
+    again.verify(X, y, rule=Halfway)
+    with pytest.raises(ParameterError, match="of the rule Halfway, not of Perceptron"):
+        again.verify(X, y, rule=Perceptron)
+    assert {bound.theorem.split()[0] for bound in certificate.bounds} == {"P12"}
+    assert certificate.margin.separable
+
+
+def test_ones_own_comparator():
+    X, y = NOISY
+    run = onlinear.run(Perceptron(), X, y)
+    best = onlinear.certify(run, X, y)
+    mine = onlinear.certify(run, X, y, np.ones(3))
+    by_theorem = [{b.theorem: b.value for b in one.bounds}["P5 perceptron, not separable"] for one in (best, mine)]
+    assert run.mistakes <= by_theorem[0] < by_theorem[1]
+    mine.verify(X, y)
+    with pytest.raises(ParameterError, match="comparator has shape"):
+        onlinear.certify(run, X, y, np.ones(2))
+    X, y = DISJUNCTION
+    with pytest.raises(ParameterError, match="a comparator is for the perceptron"):
+        onlinear.certify(onlinear.run(Winnow(), X, y), X, y, np.ones(8))
+
+
+def test_an_outcome_of_other_examples_is_refused():
+    X, y = SEPARABLE
+    run = onlinear.run(Perceptron(), X, y)
+    with pytest.raises(DataError, match=r"weights: this outcome says|mistakes: this outcome says"):
+        onlinear.certify(run, X[::-1], y[::-1])
+    with pytest.raises(DataError, match="has read 60 examples, but there are 50"):
+        onlinear.certify(run, X[:50], y[:50])
+    half = onlinear.run(Perceptron(), X[:30], y[:30])
+    onlinear.certify(onlinear.run(Perceptron(), X[30:], y[30:], state=half), X, y).verify(X, y)
+    schedule = onlinear.batch_perceptron(X, y, schedule=lambda k: 1.0)
+    with pytest.raises(ParameterError, match="a schedule of your own"):
+        onlinear.certify(schedule, X, y)
+    with pytest.raises(ParameterError, match="certify takes"):
+        onlinear.certify(np.ones(4), X, y)
+    with pytest.raises(ParameterError, match=r"delta is 2\.0"):
+        onlinear.certify(run, X, y, delta=2.0)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": 2}', "\ud800", "{" * 10_000])
+def test_what_is_no_certificate(text):
+    with pytest.raises(DataError, match="not a certificate"):
+        Certificate.from_json(text)
+
+
+def test_plain_json(certificates):
+    for certificate in certificates.values():
+        text = certificate.to_json()
+        assert json.loads(text, parse_constant=pytest.fail) == certificate.record
