@@ -21,6 +21,7 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/ratios.py
+	@$(BIN)/python benchmarks/theory.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py

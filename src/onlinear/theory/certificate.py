@@ -84,7 +84,10 @@ class Certificate(Facts):
     @property
     def holds(self) -> bool:
         """Whether what came out is within every bound."""
-        return all(entry["actual"] <= entry["value"] for entry in self.record["bounds"])
+        return all(
+            entry["actual"] < entry["value"] or (entry["actual"] == entry["value"] and not entry["strict"])
+            for entry in self.record["bounds"]
+        )
 
     @property
     def tightest(self) -> Bound | None:
@@ -219,7 +222,7 @@ def _same(found: Any, claimed: Any) -> bool:
 
 def _brief(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
 
 
 def _order(procedure: dict[str, Any]) -> str:

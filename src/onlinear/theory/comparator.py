@@ -21,6 +21,10 @@ from onlinear.theory.interval import Step
 from onlinear.theory.measures import hinge_sum, squared_radius
 
 _SOLVER_TOLERANCE = 1e-10
+_DAMPING = 0.3
+_PATIENCE = 10
+"""After so many steps without use a cut is dropped."""
+_USED = 1e-7
 _FEW = 1e-13
 """More than what a few hundred roundings cost, relative to their result."""
 
@@ -34,7 +38,7 @@ class Shortfall(NamedTuple):
 
 
 @rule
-class Cut(NamedTuple):
+class Slope(NamedTuple):
     """Measures the hinge sum of u and its slope in one pass; it learns nothing."""
 
     def start(self, n: int) -> Shortfall:
@@ -50,6 +54,15 @@ class Cut(NamedTuple):
             state.sums[0] += 1.0
             state.sums[1] += loss
         return False
+
+
+class Cut(NamedTuple):
+    """H(u) ≥ members − ⟨slope,u⟩ for every u: the sum over a set of examples of 1 − y⟨u,x⟩."""
+
+    slope: Floats
+    members: float
+    unused: int = 0
+    """For how many steps its multiplier has been 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,26 +171,35 @@ def comparator_of(
     square = squared_radius(examples).value
     R = root_up(square)
     u = best = np.zeros(examples.width + examples.bias)
-    slopes, counts = [], []
-    lower, upper, steps = 0.0, math.inf, []
+    cuts: list[Cut] = []
+    lower, upper = 0.0, math.inf
+    steps: list[Step] = []
     for number in range(1, max_steps + 1):
-        slope, count, H = _cut(examples, u)
+        cut, H = _cut(examples, u)
+        cuts.append(cut)
         a = R * norm(u)
+        before = lower, upper
         bound = (0.5 * (a + math.sqrt(a * a + 4.0 * H))) ** 2
         if bound < upper:
             best, upper = u, bound
-        slopes.append(slope)
-        counts.append(count)
         if R == 0.0:  # every u scores 0
             lower = float(examples.n)
             break
-        u, alpha = _master(np.array(slopes), np.array(counts), math.sqrt(upper) * R)
-        lower = max(lower, _least(alpha, np.array(slopes), np.array(counts), R))
-        steps.append(Step(number, len(counts), lower, upper))
+        target, alpha = _master(cuts, math.sqrt(upper) * R)
+        lower = max(lower, _least(alpha, cuts, R))
+        steps.append(Step(number, len(cuts), lower, upper))
         if progress is not None:
             progress(steps[-1])
-        if upper - lower <= 0.99 * tol * upper or not np.isfinite(u).all():
+        if upper - lower <= 0.99 * tol * upper or not np.isfinite(target).all():
             break
+        cuts = [
+            cut._replace(unused=0 if share > _USED else cut.unused + 1)
+            for cut, share in zip(cuts, alpha, strict=True)
+            if share > _USED or cut.unused < _PATIENCE
+        ]
+        # Part of the way from the best vector to the cuts' own optimum, which overshoots; all of it after a step that
+        # has brought nothing.
+        u = best + (_DAMPING if (lower, upper) != before else 1.0) * (target - best)
     H = hinge_sum(examples, best)
     return Comparator(
         weights=best[examples.bias :].copy(),
@@ -196,43 +218,45 @@ def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -
     return float_up(a2 / 2 + Fraction(root_up(a2 * (a2 + 4 * H))) / 2 + H)
 
 
-def _cut(examples: Examples, u: Floats) -> tuple[Floats, float, float]:
-    """Return Σ y·x over the examples with y⟨u,x⟩ < 1, how many they are, and H(u)."""
-    learner = examples.learner(Cut())
+def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
+    """Return the cut at u, and H(u)."""
+    learner = examples.learner(Slope())
     learner.arrays.w[:] = u
     for first, source, span, y in examples.blocks():
         end = learner.learn(source.block(span, examples.bias, examples.normalize), y)
         if end < y.size:
             raise learner.refuse(source, span.start + end, first + span.start + end)
     count, H = map(float, learner.arrays.sums)
-    return learner.arrays.direction, count, H
+    return Cut(learner.arrays.direction, count), H
 
 
-def _least(alpha: Floats, slopes: Floats, counts: Floats, R: float) -> float:
+def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
     """Return what no comparator's bound falls below, by the multipliers of the cuts; rounded down.
 
     A cut is a set of examples, so the cuts' multipliers, whose sum is at most 1, give each example its α.
     """
+    slopes, counts = np.array([cut.slope for cut in cuts]), np.array([cut.members for cut in cuts])
     A = float(alpha @ counts) * (1.0 - _FEW)
-    # A slope is a sum of `count` vectors of length R at most: so much may rounding have changed it.
+    # A slope is a sum of so many vectors of length R at most: so much may rounding have changed it.
     slack = UNIT * R * float(alpha @ (counts * (2.0 * counts + slopes.shape[1] + 32.0)))
     V = norm(alpha @ slopes) * (1.0 + _FEW) + slack
     return min(A, (A * R * (1.0 - _FEW) / V) ** 2 * (1.0 - _FEW)) if V > 0.0 else A
 
 
-def _master(slopes: Floats, counts: Floats, c: float) -> tuple[Floats, Floats]:
-    """Minimise c‖u‖ + h with h ≥ 0 and h ≥ count − ⟨slope,u⟩ for every cut; return u and the multipliers."""
+def _master(cuts: list[Cut], c: float) -> tuple[Floats, Floats]:
+    """Minimise c‖u‖ + h with h ≥ 0 and h ≥ members − ⟨slope,u⟩ for every cut; return u and the multipliers."""
     import clarabel
     import scipy.sparse
 
+    slopes, counts = np.array([cut.slope for cut in cuts]), np.array([cut.members for cut in cuts])
     k, d = slopes.shape
     # Variables u, τ ≥ ‖u‖ and h, in units that make the numbers of size 1.
     scale = counts.max()
     unit = scale / c
-    A = np.zeros((k + d + 2, d + 2))
-    A[:k, :d], A[:k, -1] = -slopes * unit / scale, -1.0
-    A[k, -1] = A[k + 1, d] = -1.0
-    A[k + 2 :, :d] = -np.eye(d)
+    cutting: Any = scipy.sparse.csr_array(np.hstack([-slopes * unit / scale, np.zeros((k, 1)), np.full((k, 1), -1.0)]))
+    # h ≥ 0, then τ ≥ ‖u‖.
+    signs: Any = -scipy.sparse.eye_array(d + 2, format="csr")[[d + 1, d, *range(d)]]
+    A: Any = scipy.sparse.vstack([cutting, signs])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _SOLVER_TOLERANCE

@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
-from onlinear.rules.perceptron import Perceptron
-from onlinear.runs.state import weights_of
 from onlinear.theory.examples import Examples
 from onlinear.theory.gordan import Combination, Effort, Separator, alternative, null_combination
 from onlinear.theory.hard_margin import Problem, margin_interval
 from onlinear.theory.interval import Kind, Step
+from onlinear.theory.trial import perceptron_separator
 from onlinear.theory.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
 
-_PASSES = 10
-"""How often the perceptron may read the examples before the solver is asked."""
 _PAIRS = 100
 """How many pairs of rows with equal scores are compared."""
 EXACT_SECONDS = 60.0
@@ -118,18 +115,9 @@ def _contradiction(examples: Examples) -> Inseparable | None:
 
 
 def _perceptron(examples: Examples) -> Separable | None:
-    """Let the perceptron try: where the margin is wide it separates at once."""
-    learner = examples.learner(Perceptron())
-    for _ in range(_PASSES):
-        before = learner.updates
-        for first, source, span, y in examples.blocks():
-            end = learner.learn(source.block(span, examples.bias, examples.normalize), y)
-            if end < y.size:
-                raise learner.refuse(source, span.start + end, first + span.start + end)
-        if learner.updates == before:
-            w = weights_of(learner.arrays)
-            return Separable.by(examples, w) if unseparated(examples, w) is None else None
-    return None
+    """Let the perceptron try."""
+    w = perceptron_separator(examples)
+    return Separable.by(examples, w) if w is not None and unseparated(examples, w) is None else None
 
 
 def exactly(examples: Examples, rows: NDArray[np.intp]) -> Verdict:
@@ -162,7 +150,7 @@ def _kind(examples: Examples) -> Kind:
 
 
 def _vertex(Z: Any) -> Floats:
-    """Return shares λ at a vertex of min ‖Σ λᵢzᵢ‖₁, in floating point: few rows carry it."""
+    """Return shares λ ≥ 0 with Σ λᵢzᵢ = 0, in floating point, that few rows carry; zeros where there are none."""
     import scipy.sparse
     from scipy.optimize import linprog
 
@@ -170,13 +158,11 @@ def _vertex(Z: Any) -> Floats:
     Z = scipy.sparse.diags_array(_unit(Z, axis=1)) @ Z
     Z = (Z @ scipy.sparse.diags_array(_unit(Z, axis=0))).tocsr()
     m, d = Z.shape
-    eye, ones, none = scipy.sparse.eye_array(d), scipy.sparse.csr_array(np.ones((1, m))), scipy.sparse.csr_array((1, d))
-    equations: Any = scipy.sparse.vstack(
-        [scipy.sparse.hstack([Z.T, -eye, eye]), scipy.sparse.hstack([ones, none, none])], format="csc"
-    )
-    cost = np.concatenate([np.zeros(m), np.ones(2 * d)])
-    result = linprog(cost, A_eq=equations, b_eq=np.append(np.zeros(d), 1.0), method="highs-ds")
-    return np.zeros(m) if result.x is None else np.asarray(result.x[:m])
+    equations: Any = scipy.sparse.vstack([Z.T, scipy.sparse.csr_array(np.ones((1, m)))], format="csc")
+    # Their sum is d + 1, so that a share is of size 1: the solver's tolerance is absolute.
+    values = np.append(np.zeros(d), d + 1.0)
+    result = linprog(np.zeros(m), A_eq=equations, b_eq=values, method="highs-ds")
+    return np.zeros(m) if result.x is None else np.asarray(result.x)
 
 
 def _unit(Z: Any, axis: int) -> Floats:

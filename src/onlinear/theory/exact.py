@@ -109,9 +109,9 @@ def root_up(value: Fraction) -> float:
 
 
 def _root(value: Fraction, *, up: bool) -> Fraction:
-    """Return √value to 64 digits or more, on the asked side; exactly where it is a fraction."""
+    """Return √value to 64 bits or more, on the asked side; exactly where it is a fraction."""
     p, q = value.numerator, value.denominator
-    # √(p/q) = √(pq)/q; shifted so that the integer square root has at least 64 digits.
+    # √(p/q) = √(pq)/q; shifted so that the integer square root has at least 64 bits.
     shift = max(0, 64 - (p * q).bit_length() // 2)
     radicand = (p * q) << (2 * shift)
     root = math.isqrt(radicand)

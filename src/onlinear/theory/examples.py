@@ -54,7 +54,7 @@ class Examples:
     """Examples with labels ±1: a matrix and its labels, or blocks that can be iterated again and again.
 
     The theorems speak of rows as the learner sees them: with `fit_intercept` a 1 stands before the
-    features, with `normalize` the features are x/‖x‖.
+    features, with `normalize` the features are x/‖x‖. `entries` says about how many numbers a pass reads.
     """
 
     def __init__(
@@ -74,13 +74,14 @@ class Examples:
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self._passes = 1
-        self.n = self.width = 0
+        self.n = self.width = self.entries = 0
         labels: list[Any] = []
         for source, y_ in self._sources():
             labels = distinct(y_, labels, self.n)
             if self.n and source.width != self.width and not source.sparse:
                 raise DataError(f"a dense block has {source.width} features where {self.width} are known")
             self.n += source.n
+            self.entries += source.nbytes // 8
             self.width = max(self.width, source.width)
         if self.n == 0:
             raise DataError("no examples")
@@ -118,8 +119,10 @@ class Examples:
             terms = self._terms(block)
             scores = self._measured(Perceptron(), block, source, first, span, w)
             lengths = self._measured(Lengths(), block, source, first, span)
-            # Of a zero vector nothing is rounded; any other product may also underflow.
-            errors = terms * (UNIT * size * lengths + (_LEAST if size else 0.0))
+            # Of a zero vector nothing is rounded; any other product may also underflow. An error bound that
+            # overflows decides nothing.
+            with np.errstate(over="ignore"):
+                errors = terms * (UNIT * size * lengths + (_LEAST if size else 0.0))
             yield Part(first + span.start, y, scores, errors)
 
     def prices(self, w: Floats) -> Iterator[tuple[int, NDArray[np.int8], Floats]]:
@@ -140,6 +143,9 @@ class Examples:
         import scipy.sparse
 
         numbers = np.asarray(numbers, dtype=np.intp)
+        outside = numbers[(numbers < 0) | (numbers >= self.n)]
+        if outside.size:
+            raise DataError(f"there are {self.n} rows; row {int(outside[0])} is not among them")
         order = np.argsort(numbers, kind="stable")
         wanted, parts, codes = numbers[order], [], []
         for first, source, span, y in self.blocks():
@@ -148,8 +154,6 @@ class Examples:
                 chosen = wanted[low:high] - first
                 parts.append(_as_csr(source.block(chosen, self.bias, self.normalize), self.width))
                 codes.append(y[chosen - span.start])
-        if sum(len(part) for part in codes) != numbers.size:
-            raise DataError(f"there are {self.n} rows; row {int(wanted[-1])} is not among them")
         back = np.empty(numbers.size, dtype=np.intp)
         back[order] = np.arange(numbers.size)
         if not numbers.size:

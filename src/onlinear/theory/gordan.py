@@ -28,41 +28,32 @@ class Effort:
     def __init__(self, seconds: float) -> None:
         self.left = seconds
 
-    def spend(self, entries: int, largest: int) -> bool:
-        """Take away what it costs to compute so many entries of this size; tell whether there was enough left."""
-        digits = largest.bit_length() / 30.0
-        self.left -= entries * (1e-7 + 1.5e-9 * digits * digits)
-        return self.left >= 0.0
+    def spend(self, seconds: float) -> bool:
+        """Take away what a step will cost; tell whether there was enough left."""
+        enough = seconds <= self.left
+        self.left -= seconds if enough else 0.0
+        return enough
 
 
 def null_combination(Z: Any, effort: Effort) -> Combination | None:
     """Return the combination of all rows that is 0, where there is just one and no share in it is negative.
 
-    Rows that carry a vertex of the linear program min ‖Σ λᵢzᵢ‖₁ at 0 have such a combination. Elimination in whole
-    numbers finds it, at a fraction of what the simplex method costs.
+    Rows that carry a vertex of the linear program Σ λᵢzᵢ = 0, λ ≥ 0, have such a combination. Exact linear
+    algebra finds it, at a fraction of what the simplex method costs.
     """
+    import flint
+
     rows, integers = _whole(Z)
-    m = len(integers)
-    M = rows.T.copy()
-    denominator, rank = 1, 0
-    for j in range(m - 1):
-        places = np.flatnonzero(M[rank:, j] != 0)
-        if not places.size or not effort.spend((len(M) - rank) * (m - j), int(denominator)):
-            return None
-        i = rank + int(places[0])
-        M[[rank, i]] = M[[i, rank]]
-        pivot, below = M[rank, j], slice(rank + 1, None)
-        M[below, j + 1 :] = (
-            M[below, j + 1 :] * pivot - np.multiply.outer(M[below, j], M[rank, j + 1 :])
-        ) // denominator
-        denominator, rank = pivot, rank + 1
-    if M[rank:, m - 1].any():
+    m, d = rows.shape
+    bits = max((int(v).bit_length() for v in rows.flat), default=0)
+    if not effort.spend(4e-10 * max(m, d) ** 3 * (bits + 10.0)):
         return None
-    shares = [Fraction(1)] * m
-    for k in reversed(range(m - 1)):
-        later = sum((M[k, j] * shares[j] for j in range(k + 1, m)), Fraction(0))
-        shares[k] = -later / M[k, k]
-    return _combination(shares, integers)
+    basis, nullity = flint.fmpz_mat(d, m, [int(v) for v in rows.T.flat]).nullspace()
+    if nullity != 1:
+        return None
+    relation = [int(basis[i, 0]) for i in range(m)]
+    sign = 1 if max(relation) > 0 else -1
+    return _combination([Fraction(sign * share) for share in relation], integers)
 
 
 def alternative(Z: Any, effort: Effort) -> Combination | Separator | None:
@@ -95,7 +86,8 @@ def alternative(Z: Any, effort: Effort) -> Combination | Separator | None:
         improving = np.flatnonzero(T[d + 1, :m] < 0)
         if not improving.size:
             break
-        if not effort.spend(T.size, denominator):
+        digits = int(denominator).bit_length() / 30.0
+        if not effort.spend(T.size * (1e-7 + 1.5e-9 * digits * digits)):
             return None
         j = int(improving[0])
         i = _leaving(T[: d + 1, j], T[: d + 1, -1], basis, m)

@@ -17,10 +17,13 @@ from onlinear.theory.exact import root_up
 from onlinear.theory.examples import Examples
 from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper
 from onlinear.theory.measures import squared_radius
+from onlinear.theory.trial import perceptron_separator
 
 Progress = Callable[[Step], None]
 
 _SOLVER_TOLERANCE = 1e-12
+_WORKING_SET = 3000
+"""Where more rows than this decide the margin the search ends: a quadratic program takes ten seconds by then."""
 _SHARES = (1e-4, 1e-6, 1e-8, 1e-10, 0.0)
 """Shares below one of these times the largest are left out, where that costs next to nothing."""
 
@@ -43,7 +46,9 @@ def max_margin(
     w misses, and they join the set, until the two ends meet within `tol`. Both ends are then recomputed
     from their witnesses by a checker of its own, and rounded outward.
 
-    Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found.
+    Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found. Where
+    thousands of examples decide the margin, as in data with more features than examples, the search ends early; then
+    the gap shows what is left open.
 
     Parameters
     ----------
@@ -102,8 +107,9 @@ def margin_interval(
             break
     support, shares = problem.few_shares(found, tol)
     upper = proven_upper(examples, support, shares, kind)
-    lower = proven_lower(examples, found.w, kind) if found.lower > 0.0 else 0.0
-    w = found.w if lower > 0.0 else None
+    w = found.w if found.lower > 0.0 else perceptron_separator(examples)
+    lower = 0.0 if w is None else proven_lower(examples, w, kind)
+    w = w if lower > 0.0 else None
     return MarginInterval(
         lower=max(0.0, lower),
         upper=upper,
@@ -165,6 +171,8 @@ class Problem:
             if not fresh.size:
                 return
             working = np.concatenate([working, fresh])
+            if working.size > _WORKING_SET:
+                return
             rows, y = self.examples.rows(working)
             Z = rows.multiply(y[:, None].astype(np.float64)).tocsr()
             x, z, solved = solve(Z, self.kind)

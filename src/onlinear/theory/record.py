@@ -21,7 +21,7 @@ from onlinear.theory.examples import Examples
 from onlinear.theory.hard_margin import margin_interval, radius_of
 from onlinear.theory.interval import Kind, MarginInterval, proven_lower, proven_upper
 from onlinear.theory.replay import described, weights_digest
-from onlinear.theory.statements import Case, Excluded, Statement, statements
+from onlinear.theory.statements import REPLAYED, Case, Excluded, Statement, statements
 from onlinear.theory.verdict import Inseparable, Separable
 
 VERSION: Final = 1
@@ -200,8 +200,8 @@ def _entry(statement: Statement) -> dict[str, Any]:
         "value": bound.value,
         "strict": bound.strict,
         "chance": bool(bound.quantities.get("delta")),
-        "checked": list(bound.checked),
-        "declared": list(bound.declared),
+        "checked": [*bound.checked, *(words for words in bound.declared if words in REPLAYED)],
+        "declared": [words for words in bound.declared if words not in REPLAYED],
         "quantities": dict(bound.quantities),
         "note": bound.note,
     }

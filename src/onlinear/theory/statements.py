@@ -14,13 +14,20 @@ from onlinear.rules.rule import filled
 from onlinear.rules.winnow import Winnow
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
-from onlinear.theory.bounds.additive import hinge_of, perceptron_of, warm_start_of
+from onlinear.theory.bounds.additive import NO_OTHER_ROUNDS, hinge_of, perceptron_of, warm_start_of
 from onlinear.theory.bounds.batch import batch_perceptron_of, batch_schedule_of
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.experts import anytime_of, halving_of, randomized_weighted_majority_of, weighted_majority_of
+from onlinear.theory.bounds.experts import (
+    EQUAL,
+    anytime_of,
+    halving_of,
+    randomized_weighted_majority_of,
+    weighted_majority_of,
+)
 from onlinear.theory.bounds.generalization import risk
+from onlinear.theory.bounds.geometry import FROM_ZERO
 from onlinear.theory.bounds.margins import margin_perceptron_of, normalized_margin_perceptron_of
-from onlinear.theory.bounds.winnow import winnow_of
+from onlinear.theory.bounds.winnow import FROM_ONE, winnow_of
 from onlinear.theory.examples import Examples
 
 
@@ -51,6 +58,9 @@ class Excluded(NamedTuple):
     reason: str
 
 
+REPLAYED = frozenset({FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS})
+"""What a bound, which sees no run, can only declare, and bringing the outcome about again has checked."""
+
 _NO_SEPARATOR = "no vector is known that separates the examples"
 _STARTED = "it did not start from the rule's own first weights"
 
@@ -71,7 +81,10 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     elif isinstance(rule, WeightedMajority | RandomizedWeightedMajority):
         yield from _experts(case, rule)
     if case.passes == 1:
-        yield Statement(risk(outcome.mistakes, outcome.rounds, delta=case.delta), outcome.mistakes / outcome.rounds)
+        yield Statement(
+            risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.examples.n),
+            outcome.mistakes / outcome.rounds,
+        )
     else:
         yield Excluded("P12 progressive validation", "it is made for one pass over the examples")
 

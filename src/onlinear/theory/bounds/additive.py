@@ -18,6 +18,8 @@ from onlinear.theory.exact import float_up, inner, root_down, root_up, squared
 from onlinear.theory.examples import Examples
 from onlinear.theory.measures import hinge_sum, squared_radius
 
+NO_OTHER_ROUNDS = "there are no rounds but these"
+
 
 def perceptron(
     X: Any,
@@ -262,7 +264,7 @@ def hinge_of(examples: Examples, u: Floats) -> Bound:
     return Bound(
         hinge_bound(radius, norm, Fraction(loss)),
         "P5 perceptron, not separable",
-        checked=(f"R and H are taken over all {examples.n:,} examples",),
-        declared=(FROM_ZERO, "each example is seen once"),
+        checked=(f"R and H are taken over all {examples.n:,} rounds",),
+        declared=(FROM_ZERO, NO_OTHER_ROUNDS),
         quantities={"radius": root_up(radius), "norm": root_up(norm), "hinge_sum": loss},
     )

@@ -25,7 +25,7 @@ from onlinear.theory.exact import float_up, root_up
 from onlinear.theory.examples import Examples
 
 _ADVICE = "advice is −1 or +1 in every column"
-_EQUAL = "the experts start with equal weights"
+EQUAL = "the experts start with equal weights"
 
 
 class Advice(NamedTuple):
@@ -97,7 +97,7 @@ def weighted_majority_of(examples: Examples, eta: float) -> Bound:
         float_up((log_n + advice.m * keeping_log_up(eta)) / keeping_log_down(eta / 2)),
         "weighted majority",
         checked=(_ADVICE,),
-        declared=(_EQUAL,),
+        declared=(EQUAL,),
         quantities=quantities,
     )
 
@@ -133,7 +133,7 @@ def halving_of(examples: Examples) -> Bound:
         logarithm if exact else logarithm + 4.0 * math.ulp(logarithm),
         "halving",
         checked=(_ADVICE, f"expert {advice.best} is perfect"),
-        declared=(_EQUAL,),
+        declared=(EQUAL,),
         quantities=advice.quantities(),
     )
 
@@ -201,15 +201,15 @@ def anytime_of(examples: Examples, delta: float | None = None) -> Bound:
 
 def _drawn(expected: Fraction, theorem: str, advice: Advice, more: dict[str, float], delta: float | None) -> Bound:
     """Return a bound on the expectation, or with δ one on what is drawn."""
-    quantities = {**advice.quantities(), **more, "expected_mistakes": float_up(expected)}
+    quantities = {**advice.quantities(), **more}
     if delta is None:
-        return Bound(float_up(expected), theorem, (_ADVICE,), (_EQUAL,), quantities, of="expected mistakes")
+        return Bound(float_up(expected), theorem, (_ADVICE,), (EQUAL,), quantities, of="expected mistakes")
     check_share(delta=delta)
     deviation = Fraction(root_up(advice.T * inverse_log_up(delta) / 2))
     return Bound(
         float_up(expected + deviation),
         theorem,
         checked=(_ADVICE,),
-        declared=(_EQUAL, f"the draws are random: this holds with probability 1 − {delta:g}"),
-        quantities={**quantities, "delta": delta},
+        declared=(EQUAL, f"the draws are random: this holds with probability 1 − {delta:g}"),
+        quantities={**quantities, "expected_mistakes": float_up(expected), "delta": delta},
     )

@@ -19,6 +19,7 @@ from onlinear.theory.bounds.reading import accepted
 from onlinear.theory.exact import float_up
 from onlinear.theory.examples import UNIT, Examples
 
+FROM_ONE = "the first weights are 1"
 _EXACT_POWER = 4096
 """Up to here a floor of a logarithm is decided by the power itself; beyond, it may be one too large."""
 
@@ -77,7 +78,7 @@ def winnow_of(examples: Examples, rule: Winnow, relevant: Sequence[int] | None =
             "inputs are 0 or 1",
             f"a disjunction of {k} of the {N} variables labels all {examples.n:,} examples",
         ),
-        declared=("the first weights are 1",),
+        declared=(FROM_ONE,),
         quantities={"k": k, "N": N, "alpha": float(alpha), "theta": float(theta), "promotions": promotions},
         strict=True,
     )
