@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given
 
 import onlinear
+from exact_oracle import squared_largest_margin
 from onlinear import Potentials
 from onlinear.rules import (
     MarginPerceptron,
@@ -35,17 +36,8 @@ def geometry(X, y, u):
 
 
 def largest_margin(X, y):
-    """γ* for two features, from all pairs of examples: the hull's nearest point lies on one of its edges."""
-    z = [(Fraction(x[0]) * int(a), Fraction(x[1]) * int(a)) for x, a in zip(X, y, strict=True)]
-    best = min(p[0] ** 2 + p[1] ** 2 for p in z)
-    for p in z:
-        for q in z:
-            step = (q[0] - p[0], q[1] - p[1])
-            length = step[0] ** 2 + step[1] ** 2
-            if length:
-                s = min(max(-(p[0] * step[0] + p[1] * step[1]) / length, Fraction(0)), Fraction(1))
-                best = min(best, (p[0] + s * step[0]) ** 2 + (p[1] + s * step[1]) ** 2)
-    return math.sqrt(best)
+    """γ* for two features."""
+    return math.sqrt(squared_largest_margin(X, y))
 
 
 @given(data=separable(), tie=st.sampled_from(TIES), passes=st.integers(1, 3))

@@ -222,10 +222,7 @@ def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
     """Return the cut at u, and H(u)."""
     learner = examples.learner(Slope())
     learner.arrays.w[:] = u
-    for first, source, span, y in examples.blocks():
-        end = learner.learn(source.block(span, examples.bias, examples.normalize), y)
-        if end < y.size:
-            raise learner.refuse(source, span.start + end, first + span.start + end)
+    examples.feed(learner)
     count, H = map(float, learner.arrays.sums)
     return Cut(learner.arrays.direction, count), H
 

@@ -13,7 +13,7 @@ from onlinear.engine.rows import Floats
 from onlinear.theory.examples import Examples
 from onlinear.theory.gordan import Combination, Effort, Separator, alternative, null_combination
 from onlinear.theory.hard_margin import Problem, margin_interval
-from onlinear.theory.interval import Kind, Step
+from onlinear.theory.interval import Step, learned_kind
 from onlinear.theory.trial import perceptron_separator
 from onlinear.theory.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
 
@@ -77,7 +77,7 @@ def verdict_of(examples: Examples, progress: Callable[[Step], None] | None = Non
         verdict = path(examples)
         if verdict is not None:
             return verdict
-    problem = Problem(examples, _kind(examples))
+    problem = Problem(examples, learned_kind(examples))
     suspects = problem.nothing()
     for number, found in enumerate(problem.improve(max_steps=1000), start=1):
         if progress is not None:
@@ -138,15 +138,11 @@ def exactly(examples: Examples, rows: NDArray[np.intp]) -> Verdict:
             held = [k for k, share in enumerate(found.shares) if share]
             return Inseparable.by(examples, rows[held], [found.shares[k] for k in held])
         if found is None:
-            return Undecided(margin_interval(examples, _kind(examples), 1e-3, 1000))
+            return Undecided(margin_interval(examples, learned_kind(examples), 1e-3, 1000))
         missed = unseparated(examples, found.w, _FRESH)
         if missed is None:
             return Separable.by(examples, found.w)
         rows = np.concatenate([rows, missed])
-
-
-def _kind(examples: Examples) -> Kind:
-    return "augmented" if examples.bias else "through the origin"
 
 
 def _vertex(Z: Any) -> Floats:

@@ -166,6 +166,13 @@ class Examples:
         learner.begin(self.width)
         return learner
 
+    def feed(self, learner: Learner) -> None:
+        """Let a learner go over all examples once."""
+        for first, source, span, y in self.blocks():
+            end = learner.learn(source.block(span, self.bias, self.normalize), y)
+            if end < y.size:
+                raise learner.refuse(source, span.start + end, first + span.start + end)
+
     def _reader(self, rule_: Any) -> Learner:
         kind = type(rule_)
         if kind not in self._readers:

@@ -24,6 +24,11 @@ from onlinear.theory.measures import divided_by_root, least_agreement
 Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
 
+def learned_kind(examples: Examples) -> Kind:
+    """Return which margin the theorems speak of: that of the rows as a learner sees them."""
+    return "augmented" if examples.bias else "through the origin"
+
+
 class Step(NamedTuple):
     """Where a solver stands: its working set, and the bounds that it has so far (in floating point)."""
 

@@ -19,7 +19,7 @@ from onlinear.theory.comparator import comparator_of
 from onlinear.theory.decide import verdict_of
 from onlinear.theory.examples import Examples
 from onlinear.theory.hard_margin import margin_interval, radius_of
-from onlinear.theory.interval import Kind, MarginInterval, proven_lower, proven_upper
+from onlinear.theory.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper
 from onlinear.theory.replay import described, weights_digest
 from onlinear.theory.statements import REPLAYED, Case, Excluded, Statement, statements
 from onlinear.theory.verdict import Inseparable, Separable
@@ -126,9 +126,8 @@ def _kinds(run: Run, examples: Examples) -> dict[str, Kind | None] | None:
     """Return which margins belong to an outcome: that of what the rule saw, and beside it the affine one."""
     if run.rule.inputs != "real":
         return None
-    if not examples.bias:
-        return {"learned": "through the origin", "affine": None}
-    return {"learned": "augmented", "affine": "affine" if _both_classes(examples) else None}
+    affine = examples.bias and _both_classes(examples)
+    return {"learned": learned_kind(examples), "affine": "affine" if affine else None}
 
 
 def _whole(vector: Any, examples: Examples) -> list[float]:

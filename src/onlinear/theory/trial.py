@@ -19,10 +19,7 @@ def perceptron_separator(examples: Examples) -> Floats | None:
     learner = examples.learner(Perceptron())
     for _ in range(int(np.clip(_ENTRIES // max(1, examples.entries), *_PASSES))):
         before = learner.updates
-        for first, source, span, y in examples.blocks():
-            end = learner.learn(source.block(span, examples.bias, examples.normalize), y)
-            if end < y.size:
-                raise learner.refuse(source, span.start + end, first + span.start + end)
+        examples.feed(learner)
         if learner.updates == before:
             w: Floats = weights_of(learner.arrays).copy()
             return w

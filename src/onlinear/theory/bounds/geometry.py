@@ -12,7 +12,7 @@ from onlinear.errors import AssumptionError
 from onlinear.theory.exact import float_up, root_down, root_up, squared
 from onlinear.theory.examples import Examples
 from onlinear.theory.hard_margin import margin_interval
-from onlinear.theory.interval import Kind
+from onlinear.theory.interval import learned_kind
 from onlinear.theory.measures import Extreme, least_agreement, squared_radius
 
 FROM_ZERO = "the first weights are 0"
@@ -55,15 +55,10 @@ def opened(X: Any, y: Any, u: Any, *, fit_intercept: bool, normalize: bool, clas
 
 def separator(examples: Examples) -> Floats:
     """Return a separator with nearly the largest margin, the intercept first."""
-    found = margin_interval(examples, margin_kind(examples), tol=1e-3, max_steps=1000)
+    found = margin_interval(examples, learned_kind(examples), tol=1e-3, max_steps=1000)
     if found.weights is None:
         raise AssumptionError("no separator is known: none was found, and u is not given")
     return np.concatenate([[found.intercept] * examples.bias, found.weights])
-
-
-def margin_kind(examples: Examples) -> Kind:
-    """Return which margin the theorems speak of: that of the rows as the learner sees them."""
-    return "augmented" if examples.bias else "through the origin"
 
 
 def measured(examples: Examples, u: Floats) -> Geometry:

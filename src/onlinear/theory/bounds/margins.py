@@ -13,11 +13,11 @@ from onlinear.engine.rows import Floats
 from onlinear.errors import AssumptionError
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, margin_kind, opened, separates, separating
+from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.bounds.outward import check_at_least, log_up
 from onlinear.theory.exact import float_up, root_down, root_up
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import proven_upper
+from onlinear.theory.interval import learned_kind, proven_upper
 
 
 def backward(run: Run) -> Bound:
@@ -84,7 +84,7 @@ def duality(
 def duality_of(examples: Examples, rows: NDArray[np.intp], shares: Floats) -> Bound:
     """Return P7 for open examples."""
     return Bound(
-        proven_upper(examples, rows, shares, margin_kind(examples)),
+        proven_upper(examples, rows, shares, learned_kind(examples)),
         "P7 duality",
         checked=("the shares are at least 0, and count for 1 together",),
         quantities={"rows": rows.size},
