@@ -42,6 +42,24 @@ class Halfway(NamedTuple):
         return self.step * mistake
 
 
+@rule(additive=True)
+class Weighted(NamedTuple):
+    """A rule with an array among its hyper-parameters."""
+
+    cost: np.ndarray
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        step = self.cost[int(y > 0.0)] * mistake
+        add(w, step * y, x)
+        return step
+
+
 def sixteenths(data):
     """Rounded to multiples of 1/16, which are the same numbers in float32."""
     return np.round(data.X * 16) / 16, data.y
@@ -229,6 +247,20 @@ def test_a_rule_of_ones_own_is_asked_for():
         again.verify(X, y, rule=Perceptron)
     assert {bound.theorem.split()[0] for bound in certificate.bounds} == {"P12"}
     assert certificate.margin.separable
+
+
+def test_arrays_and_strings_go_through_json():
+    X, y = SEPARABLE
+    names = np.where(y > 0, "spam", "ham")
+    certificate = onlinear.certify(onlinear.run(Weighted(np.array([1.0, 2.0])), X, names), X, names)
+    Certificate.from_json(certificate.to_json()).verify(scipy.sparse.csc_array(X), names, rule=Weighted)
+
+
+def test_features_that_only_the_run_knows_of():
+    X, y = scipy.sparse.csr_array(DISJUNCTION[0]), DISJUNCTION[1]
+    certificate = onlinear.certify(onlinear.run(Winnow(), X, y, n_features=20), X, y)
+    assert certificate.bounds[0].quantities["N"] == 20
+    Certificate.from_json(certificate.to_json()).verify(X, y)
 
 
 def test_ones_own_comparator():

@@ -75,7 +75,8 @@ def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     rule = rule if isinstance(rule, type) else type(rule)
     if rule.__qualname__ != name:
         raise ParameterError(f"the certificate is of the rule {name}, not of {rule.__qualname__}")
-    made = rule(**description["rule"]["parameters"])
+    parameters = description["rule"]["parameters"]
+    made = rule(**{name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()})
     check_rule(made)
     return made
 
