@@ -108,6 +108,15 @@ def test_the_cheap_reasons_come_first():
     assert equal.shares == (Fraction(1, 2), Fraction(1, 2))
 
 
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
+def test_the_scale_changes_nothing(scale):
+    for data in (onlinear.datasets.separable(n=50, d=3), onlinear.datasets.noisy(n=50, d=3)):
+        X, y = data
+        verdict = onlinear.separability(X * scale, y)
+        verdict.verify(X * scale, y)
+        assert type(verdict) is type(onlinear.separability(X, y))
+
+
 def test_one_class_alone_is_separable():
     X = [[1.0, 1.0], [2.0, -1.0], [-3.0, 0.5]]
     assert isinstance(onlinear.separability(X, [1, 1, 1], fit_intercept=True, classes=(0, 1)), Separable)

@@ -54,7 +54,13 @@ def certify(run: Run, X: Any, y: Any = None, comparator: Any = None, *, delta: f
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = opened(X, y, options_of(run))
     description = described(run, examples.n)
-    _compare(outcome_of(replayed(description, X, y, run.rule)), outcome_of(run), DataError, "this outcome", "a new run")
+    _compare(
+        outcome_of(replayed(description, X, y, run.rule)),
+        outcome_of(run),
+        DataError,
+        "the run has",
+        "over these examples it gets",
+    )
     witnesses = searched(run, examples, comparator)
     return Certificate(computed(run, examples, witnesses, delta))
 
@@ -199,19 +205,19 @@ def _compare(
     found: Any,
     claimed: Any,
     fault: type[OnlinearError],
-    one: str = "the certificate",
-    other: str = "the data",
+    claim: str = "the certificate says",
+    fact: str = "the data say",
     place: str = "",
 ) -> None:
     """Raise at the first place where a claim differs from what was found."""
     if isinstance(found, dict) and isinstance(claimed, dict) and found.keys() == claimed.keys():
         for name, value in found.items():
-            _compare(value, claimed[name], fault, one, other, f"{place}.{name}" if place else name)
+            _compare(value, claimed[name], fault, claim, fact, f"{place}.{name}" if place else name)
     elif isinstance(found, list) and isinstance(claimed, list) and len(found) == len(claimed):
         for k, pair in enumerate(zip(found, claimed, strict=True)):
-            _compare(*pair, fault, one, other, f"{place}[{k}]")
+            _compare(*pair, fault, claim, fact, f"{place}[{k}]")
     elif not _same(found, claimed):
-        raise fault(f"{place or 'it'}: {one} says {_brief(claimed)}, {other} say {_brief(found)}")
+        raise fault(f"{place or 'it'}: {claim} {_brief(claimed)}, {fact} {_brief(found)}")
 
 
 def _same(found: Any, claimed: Any) -> bool:
@@ -238,6 +244,8 @@ def _verdict(entry: dict[str, Any]) -> str:
     if entry["verdict"] != "inseparable":
         return {"separable": "yes", "undecided": "not decided"}[entry["verdict"]]
     rows = entry["rows"]
+    if len(rows) == 1:
+        return f"no: row {rows[0]} is all zeros"
     few = ", ".join(map(str, rows[:6])) + ("…" if len(rows) > 6 else "")
     return f"no: rows {few} cancel exactly"
 

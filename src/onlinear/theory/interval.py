@@ -142,7 +142,7 @@ def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, 
     if kind == "affine":
         total.pop(0, None)  # 1·½ − 1·½: it is not counted, and it is 0
     length = root_up(sum((v * v for v in total.values()), Fraction(0)))
-    if examples.normalize:
+    if examples.normalize and rows.nnz:
         # Each row was rounded where it was divided by its length.
         length = math.nextafter(length + (examples.width + 16.0) * UNIT * 2.0, math.inf)
     return length

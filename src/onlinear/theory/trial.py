@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onlinear.engine.rows import Floats
+from onlinear.errors import DataError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.state import weights_of
 from onlinear.theory.examples import Examples
@@ -19,7 +20,11 @@ def perceptron_separator(examples: Examples) -> Floats | None:
     learner = examples.learner(Perceptron())
     for _ in range(int(np.clip(_ENTRIES // max(1, examples.entries), *_PASSES))):
         before = learner.updates
-        examples.feed(learner)
+        try:
+            examples.feed(learner)
+        except DataError:
+            # Rows that are not finite have been refused before it comes to this: what is left is an overflow.
+            return None
         if learner.updates == before:
             w: Floats = weights_of(learner.arrays).copy()
             return w
