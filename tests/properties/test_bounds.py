@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 
 import onlinear
 from onlinear import Potentials
-from onlinear.errors import AssumptionError, DataError, ParameterError, VerificationError
+from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.rules import (
     MarginPerceptron,
     Perceptron,
@@ -32,7 +32,8 @@ from onlinear.rules import (
     squared_norm,
     value,
 )
-from onlinear.theory import bounds
+from onlinear.theory import bounds, comparator
+from onlinear.theory.bounds.bound import EXACT
 from strategies import TIES, advice, as_layout, examples, in_blocks, real, separable
 
 CLASSES = (-1, 1)
@@ -256,6 +257,9 @@ def test_backward_needs_an_additive_rule():
     run = onlinear.run(Winnow(), [[1, 0], [0, 1]], [1, 0])
     with pytest.raises(AssumptionError, match="Winnow is not additive"):
         bounds.backward(run)
+    for other in (3, None, run.state):
+        with pytest.raises(ParameterError, match="must be a Run"):
+            bounds.backward(other)
 
 
 @given(data=separable(max_rows=12, max_width=4), shares=st.lists(st.integers(1, 9), min_size=2, max_size=2))
@@ -272,8 +276,28 @@ def test_duality(data, shares):
     assert Fraction(bound.value) ** 2 * truth.U2 >= truth.g**2
     augmented = bounds.duality(X, y, rows=[0, 1], shares=shares, fit_intercept=True)
     assert augmented.value >= bound.value
-    with pytest.raises(VerificationError):
-        bounds.duality(X, y, rows=[0, 1], shares=[1, -1])
+
+
+@pytest.mark.parametrize(
+    "shares", [[1, -1], [1, math.nan], [math.inf, 1], [1], [1, 1, 1], [[1, 1]], [0, 0], ["a", "b"]]
+)
+def test_duality_refuses_shares_of_no_convex_combination(shares):
+    with pytest.raises(ParameterError, match="shares"):
+        bounds.duality([[3.0, 0.0], [0.0, -4.0]], [1, -1], rows=[0, 1], shares=shares)
+
+
+@pytest.mark.parametrize("rows", [[0.7], [1.0], [True], ["0"], 0, [[0]]])
+def test_duality_refuses_rows_that_are_no_integers(rows):
+    with pytest.raises(ParameterError, match="integers"):
+        bounds.duality([[3.0, 0.0], [0.0, -4.0]], [1, -1], rows=rows, shares=[1])
+
+
+def test_duality_takes_rows_of_any_integers():
+    X, y = [[3.0, 0.0], [0.0, -4.0]], [1, -1]
+    for kind in (np.int8, np.uint16, np.int64):
+        assert bounds.duality(X, y, rows=np.array([0, 1], dtype=kind), shares=[1, 1]).value == 2.5
+    with pytest.raises(DataError, match="2 rows"):
+        bounds.duality(X, y, rows=[2], shares=[1])
 
 
 @given(data=comparable(max_rows=8, max_width=2), b=st.sampled_from([0.0, 0.3, 10.0]))
@@ -360,6 +384,48 @@ def test_batch_schedule(data, power):
         assert bounds.batch_schedule(X, y, u, schedule="constant", **options(u)).value == bound.value
 
 
+def first_beyond(goal, steps):
+    """The first K by exact arithmetic, or None."""
+    total = squares = Fraction(0)
+    for k, step in enumerate(map(Fraction, steps), 1):
+        total, squares = total + step, squares + step * step
+        if total**2 > goal * squares:
+            return k
+    return None
+
+
+@pytest.mark.parametrize("size", [1.5e-162, 3.7e-200, 5e-324, 1e-308, 1.0, 3.1e170, 1.7e308])
+def test_batch_schedule_with_tiny_and_huge_steps(size):
+    X, y, u = [[2.0, 1.0], [1.0, -3.0], [-1.0, -1.0]], [1, -1, -1], [1.0, 1.0]
+    goal = 9 * exact(X, y, u).difficulty
+    for schedule in (lambda k: size, lambda k: 0.0 if k < 4 else size):
+        bound = bounds.batch_schedule(X, y, u, schedule=schedule)
+        assert bound.value == first_beyond(goal, (schedule(k) for k in range(1, 1000)))
+    if size < 1e300:
+        done = onlinear.batch_perceptron(X, y, schedule=lambda k: size)
+        assert done.halted
+        assert len(done.batch_sizes) <= bounds.batch_schedule(X, y, u, schedule=lambda k: size).mistakes
+
+
+def test_batch_schedule_is_not_below_the_steps_that_are_taken():
+    X, y, u = [[4.0, 0.25], [-1.0, 0.25]], [1, 1], [0.0, 1.0]
+    done = onlinear.batch_perceptron(X, y, schedule=lambda k: 1.5e-162, classes=CLASSES)
+    bound = bounds.batch_schedule(X, y, u, schedule=lambda k: 1.5e-162, classes=CLASSES)
+    assert done.halted
+    assert 2 < len(done.batch_sizes) <= bound.mistakes
+    assert bound.value == bounds.batch_schedule(X, y, u, schedule="constant", classes=CLASSES).value
+
+
+@given(steps=st.lists(st.sampled_from([0.0, 5e-324, 3e-310, 1e-200, 2.0**-40, 0.3, 1.0, 7e100, 1.7e308]), min_size=40))
+def test_batch_schedule_with_steps_of_every_size(steps):
+    X, y, u = [[1.0, 0.5]], [1], [1.0, 1.0]
+    found = bounds.batch_schedule(
+        X, y, u, schedule=lambda k: steps[k - 1], max_steps=np.int8(len(steps[:127])), classes=CLASSES
+    )
+    truth = first_beyond(exact(X, y, u).difficulty, steps[:127])
+    assert found.value == (math.inf if truth is None else truth)
+
+
 def test_batch_schedule_warns_of_harmonic_steps():
     X, y, u = [[1.0, 0.0], [0.0, -1.0]], [1, -1], [1.0, 1.0]
     short = bounds.batch_schedule(X, y, u, schedule="1/k")
@@ -381,7 +447,8 @@ def test_risk(T, share, delta):
     bound = bounds.risk(M, T, delta=delta)
     with localcontext(prec=60):
         formula = Decimal(M) / T + (-Decimal(delta).ln() / (2 * T)).sqrt()
-    assert agrees(bound.value, formula)
+    assert agrees(bound.value, min(formula, 1))
+    assert bound.value <= 1.0
     assert any("i.i.d." in words for words in bound.declared)
     assert bounds.risk(M, T, delta=delta, examples=T).checked == ("each example is seen once",)
 
@@ -468,6 +535,11 @@ def test_multiclass_finds_a_comparator_and_refuses_others():
     with pytest.raises(ParameterError, match="at least two"):
         bounds.multiclass([[1.0], [2.0]], [1, 1])
     assert bounds.multiclass_backward(np.zeros((2, 2)), 0).value == math.inf
+    for W in ([[math.nan]], [[1.0, math.inf]], [1.0, 2.0], [["a"]], [[1.0], [1.0, 2.0]]):
+        with pytest.raises(ParameterError, match="W must be a matrix of finite numbers"):
+            bounds.multiclass_backward(W, 3)
+        with pytest.raises(ParameterError, match="U must be a matrix of finite numbers"):
+            bounds.multiclass(X, y, W)
 
 
 # The wider family
@@ -529,6 +601,25 @@ def test_passive_aggressive_where_nothing_separates(data, C, variant, tie, scale
     assert onlinear.run(rule_, X, y).mistakes <= bound.mistakes
 
 
+@pytest.mark.parametrize("variant", ["PA-I", "PA-II"])
+def test_passive_aggressive_needs_no_separator(variant, monkeypatch):
+    X, y = onlinear.datasets.noisy(margin=0.3, n=300, d=4, flip=0.05, seed=0)
+    bound = bounds.passive_aggressive(X, y, C=0.5, variant=variant)
+    u = onlinear.best_comparator(X, y).weights
+    assert bound == bounds.passive_aggressive(X, y, u, C=0.5, variant=variant)
+    rule_ = PassiveAggressive(0.5, 0.0) if variant == "PA-I" else PassiveAggressive(1e300, 1.0)
+    assert onlinear.run(rule_, X, y).mistakes <= bound.mistakes
+    with pytest.raises(AssumptionError, match="no separator is known"):
+        bounds.passive_aggressive(X, y)
+    # What cannot be is refused before anything is searched for.
+    monkeypatch.setattr(comparator, "_cut", None)
+    for C in (None, 0.0, -1.0, math.inf, math.nan, "1"):
+        with pytest.raises(ParameterError, match="C is"):
+            bounds.passive_aggressive(X, y, C=C, variant=variant)
+    with pytest.raises(ParameterError, match="variant"):
+        bounds.passive_aggressive(X, y, C=1.0, variant="PA-III")
+
+
 @rule
 class PNorm(NamedTuple):
     """The p-norm perceptron; the sum of the steps is θ, and the sign of Σ sign(θ)|θ|^(p−1)·x the prediction."""
@@ -569,6 +660,11 @@ def test_p_norm(data, p, tie, normalize):
         norm = sum(abs(Decimal(v)) ** q for v in comparator.tolist() if v) ** (2 / q)
         formula = (power - 1) * radius * norm / decimals(exact(X, y, u).g)[0] ** 2 * (1 - Decimal("1e-50"))
     assert agrees(bound.value, formula)
+
+
+def test_p_norm_at_the_ends_of_the_range_of_floats():
+    assert 2.0 <= bounds.p_norm([[1e-300] * 4], [1], [1e308] * 4, p=3.0, classes=CLASSES).value < 2.1
+    assert bounds.p_norm([[5e-324] * 2], [1], [1.0] * 2, p=3.0, classes=CLASSES).value >= 2.0
 
 
 def test_additive_adversary():
@@ -642,6 +738,22 @@ def test_winnow_takes_few_variables():
     assert bounds.winnow(list(in_blocks(X, y, 77))) == bound
 
 
+@pytest.mark.parametrize("blocks", [False, True])
+def test_winnow_with_more_variables_than_the_data_show(blocks):
+    X, y = scipy.sparse.csr_matrix([[1, 0, 0], [0, 1, 1], [0, 0, 1]] * 20), np.array([1, 0, 0] * 20)
+    data = (list(in_blocks(X, y, 7)),) if blocks else (X, y)
+    bound = bounds.winnow(*data, n_features=np.int64(4000))
+    assert (bound.quantities["N"], bound.quantities["theta"], bound.quantities["promotions"]) == (4000, 4000.0, 12)
+    run = onlinear.run(Winnow(), X, y, n_features=4000)
+    assert bounds.winnow(*data).value < run.mistakes <= bound.mistakes
+    assert bounds.winnow(*data, n_features=3) == bounds.winnow(*data)
+    for wrong in (0, -1, 2.5, "3"):
+        with pytest.raises(ParameterError, match="n_features"):
+            bounds.winnow(*data, n_features=wrong)
+    with pytest.raises(ParameterError, match="n_features is 2, but the examples have 3 features"):
+        bounds.winnow(*data, n_features=2)
+
+
 def test_winnow_refuses():
     X, y = [[1, 0, 0], [1, 1, 0], [0, 1, 1]], [0, 1, 1]
     assert bounds.greedy_disjunction(X, y) == (1,)
@@ -653,6 +765,13 @@ def test_winnow_refuses():
         bounds.winnow(X, y, relevant=[2])
     with pytest.raises(ParameterError, match="0 to 2"):
         bounds.winnow(X, y, relevant=[3])
+    for relevant in ([0.9], [1.0], [True, False, False], ["1"]):
+        with pytest.raises(ParameterError, match="integers"):
+            bounds.winnow(X, y, relevant=relevant)
+    assert bounds.winnow(X, y, relevant=np.array([1], dtype=np.int8)) == bounds.winnow(X, y)
+    for other in (Perceptron(), Winnow, None):
+        with pytest.raises(ParameterError, match="must be a Winnow rule"):
+            bounds.winnow(X, y, other)
     with pytest.raises(AssumptionError, match=r"row 1, column 1: value 0\.5"):
         bounds.winnow([[1, 0], [0, 0.5]], [0, 1])
 
@@ -677,6 +796,17 @@ def test_weighted_majority(data, eta, tie):
             assert bound.quantities["looser"] >= bound.value
         else:
             assert "looser" not in bound.quantities
+
+
+@pytest.mark.parametrize("eta", [5e-324, 1e-323, 1.5e-323, 2.5e-323, 1e-315, 2.0**-1022, 1e-300])
+def test_weighted_majority_with_the_smallest_eta(eta):
+    X, y = [[1, 1, -1], [-1, 1, -1]], [-1, 1]
+    bound = bounds.weighted_majority(X, y, eta)
+    assert bound.value == math.inf if eta < 1e-308 else bound.value >= 2 * math.log(3) / eta
+    assert "weighted majority" in repr(bound)
+    single = bounds.weighted_majority([[1], [-1], [1]], [-1, 1, 1], eta)  # ln N = 0, and 2m is the limit
+    assert 4.0 <= single.value <= 40.0
+    assert bounds.randomized_weighted_majority(X, y, eta).value >= math.log(3) / 1e-300
 
 
 @given(data=advice(max_rows=40, max_width=10), tie=ties)
@@ -813,3 +943,92 @@ def test_a_bound_is_shown_with_what_it_rests_on():
         assert words in shown
         assert words in bound._repr_html_()
     assert "fewer than" in repr(bounds.winnow([[1, 0], [0, 1]], [1, 0]))
+
+
+def test_vectors_of_any_size():
+    tiny, wrong = 2.0**-500, ([[1.0], [2.0]], [-1, 1])
+    for scale in (1e80, 1e150, tiny):
+        X, y, u = [[scale], [-2 * scale]], [1, -1], [scale]
+        assert bounds.warm_start(X, y, u, start=[0.0]).value == bounds.perceptron(X, y, u).value == 4.0
+        assert bounds.warm_start(X, y, u, start=[-scale]).value == 6.0
+        assert bounds.warm_start(X, y, u, start=[1e300 * min(scale, 1.0)]).value == 0.0
+        assert bounds.normalized_margin_perceptron(X, y, u, margin=scale / 2).mistakes > 0
+    assert bounds.warm_start([[1e80], [-2e80]], [1, -1], [1e80], start=[1.0]).value <= 4.0
+    with pytest.raises(AssumptionError, match=r"y⟨u,x⟩ is -8e\+307 at row 0"):
+        bounds.perceptron(*wrong, [8e307])
+    for u in ([1e200], [8e307]):
+        for bound in (
+            bounds.hinge(*wrong, u),
+            bounds.passive_aggressive(*wrong, u, C=1.0, variant="PA-I"),
+            bounds.passive_aggressive(*wrong, u, C=1.0, variant="PA-II"),
+        ):
+            assert bound.value == bound.mistakes == math.inf
+            assert "no limit is known" in repr(bound)
+
+
+def test_sums_of_losses_that_overflow():
+    X, y, u = [[1.0]] * 4, [-1, -1, -1, 1], [1e308]
+    for bound in (
+        bounds.hinge(X, y, u),
+        bounds.passive_aggressive(X, y, u, C=1e-300, variant="PA-I"),
+        bounds.passive_aggressive(X, y, u, C=1e-300, variant="PA-II"),
+    ):
+        assert bound.value == math.inf
+        assert math.inf in bound.quantities.values()
+        assert "inf" in repr(bound)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8])
+def test_integers_of_numpy_are_integers(kind):
+    X, y, u, hundred = [[1.0, 0.0], [0.0, -1.0]], [1, -1], [1.0, 1.0], kind(100)
+    pairs = [
+        (bounds.risk(kind(4), hundred, examples=hundred), bounds.risk(4, 100, examples=100)),
+        (bounds.growth(X, y, u, updates=hundred), bounds.growth(X, y, u, updates=100)),
+        (bounds.multiclass_backward(np.eye(2), hundred), bounds.multiclass_backward(np.eye(2), 100)),
+        (bounds.additive_adversary(hundred, hundred), bounds.additive_adversary(100, 100)),
+        (
+            bounds.batch_schedule(X, y, u, schedule="1/k", max_steps=hundred),
+            bounds.batch_schedule(X, y, u, schedule="1/k", max_steps=100),
+        ),
+    ]
+    for found, same in pairs:
+        assert found == same
+        assert repr(found) == repr(same)
+
+
+def test_exact_arithmetic_is_declared():
+    X, y, u = [[1.0, 0.0], [0.0, -1.0]], [1, -1], np.ones(2)
+    learners = [
+        *(bound(X, y, u) for name, bound in (SEPARATED | ANY).items() if name not in {"vc_dimension", "duality"}),
+        bounds.multiclass(np.eye(3), [1, 2, 3], np.eye(3)),
+        bounds.winnow([[1, 0], [0, 1]], [1, 0]),
+        *(
+            bound([[1, 1], [1, -1]], [1, -1], **more)
+            for bound in (bounds.halving, bounds.weighted_majority, bounds.randomized_weighted_majority, bounds.anytime)
+            for more in ([{}, {"delta": 0.1}] if "delta" in bound.__kwdefaults__ else [{}])
+        ),
+    ]
+    assert len(learners) == 21
+    for bound in learners:
+        assert bound.declared.count(EXACT) == 1, bound
+        assert EXACT in repr(bound)
+    others = (
+        bounds.vc_dimension(X, y, u),
+        bounds.duality(X, y, rows=[0], shares=[1.0]),
+        bounds.backward(onlinear.run(Perceptron(), X, y)),
+        bounds.risk(1, 2),
+        bounds.additive_adversary(4, 2),
+        bounds.multiclass_backward(np.eye(2), 2),
+    )
+    for bound in others:
+        assert EXACT not in bound.declared
+
+
+def test_rounding_may_decide_a_prediction():
+    """The second score is 1000, but what is added to 2⁵⁴ one at a time is lost: so a float run errs twice."""
+    a = 2.0**27
+    X = scipy.sparse.csr_matrix(np.array([[a, *np.ones(1000), -a], [a, *np.ones(1000), a]]))
+    y, u = np.ones(2), np.array([a, *np.ones(1000), 0.0])
+    bound = bounds.perceptron(X, y, u, classes=CLASSES)
+    assert bound.value < 2.0 == onlinear.run(Perceptron(), X, y, classes=CLASSES).mistakes
+    assert EXACT in bound.declared

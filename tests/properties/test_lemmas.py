@@ -3,7 +3,9 @@
 Where it first shows is found a second time, by brute force: the faulty rule as it stands, in fractions.
 """
 
+import contextlib
 import math
+import warnings
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ from onlinear.rules import (
     Winnow,
     add,
     dot,
+    experts,
     index,
     rule,
     size,
@@ -51,13 +54,55 @@ class PassiveAggressive(NamedTuple):
         return step
 
 
+@rule(additive=True)
+class Projection(NamedTuple):
+    """Steps that are long where x is short."""
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        step = max(0.0, 1.0 - y * score) / max(squared_norm(x), 2.0**-1022)
+        add(w, y * step, x)
+        return step
+
+
+@rule(additive=True)
+class Slow(NamedTuple):
+    """Steps that are short."""
+
+    rate: float
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        if mistake:
+            add(w, self.rate * y, x)
+            return self.rate
+        return 0.0
+
+
 ADDITIVE = [
     *map(Perceptron, TIES),
     MarginPerceptron(0.3),
     MarginPerceptron(3.0, normalized=False),
     PassiveAggressive(),
 ]
-WINNOWS = [Winnow(), Winnow(beta=0.3), Winnow(beta=2.0, threshold=1.5)]
+WINNOWS = [
+    Winnow(),
+    Winnow(beta=0.3),
+    Winnow(beta=2.0, threshold=1.5),
+    Winnow(beta=1e-12, threshold=2.5),
+    Winnow(beta=1e20, threshold=1e9),
+    Winnow(beta=1.0, threshold=1e40),
+]
 EXPERTS = [
     *(WeightedMajority(eta, tie) for eta, tie in zip([0.1, 0.5, 1.0], TIES, strict=True)),
     RandomizedWeightedMajority(0.3, seed=5),
@@ -132,7 +177,8 @@ def test_winnow(rule_, data, layout, warm, cut):
     cut = min(cut, len(y) - 1)
     start = np.linspace(0.1, 3.0, X.shape[1]) if warm else None
     whole = traced(rule_, ([(as_layout(X, layout), y)] * 5,), start=start)
-    assert "Winnow: total" in holds(whole).checked
+    report = holds(whole)
+    assert report.checked["Winnow: step"] == report.checked["Winnow: total"] == whole.updates.size
     first = onlinear.run(rule_, X[:cut], y[:cut], start=start, classes=(-1, 1))
     holds(traced(rule_, (X[cut:], y[cut:]), state=first.state))
 
@@ -154,6 +200,37 @@ def test_winnow_whose_weights_stop_falling():
     assert holds(run.trace).checked["Winnow: demotion"] > 1022
 
 
+@rule(tie="negative")
+class RealWinnow(NamedTuple):
+    """Winnow for inputs in [0, 1], where a step is within its lemmas but not at their edge."""
+
+    beta: float
+    threshold: float
+
+    def start(self, n):
+        return np.ones(n)
+
+    def score(self, w, x):
+        return dot(w, x) - self.threshold
+
+    def update(self, w, x, y, score, mistake):
+        if mistake:
+            for k in range(size(x)):
+                w[index(x, k)] *= (1.0 + self.beta) ** (y * value(x, k))
+        return mistake
+
+    def potentials(self, w):
+        return {"total_weight": float(np.sum(w))}
+
+
+@given(data=examples(st.integers(0, 16), max_width=6), threshold=st.sampled_from([0.5, 1.0, 2.5]))
+def test_winnow_on_real_inputs_has_no_equality(data, threshold):
+    X, y = data
+    report = holds(traced(RealWinnow(1.0, threshold), (X / 16.0, y)))
+    assert "Winnow: total" in report.checked
+    assert "Winnow: step" not in report.checked
+
+
 @pytest.mark.parametrize("rule_", EXPERTS, ids=repr)
 @given(data=advice(max_rows=60), layout=LAYOUTS, cut=st.integers(1, 29))
 def test_experts(rule_, data, layout, cut):
@@ -164,6 +241,17 @@ def test_experts(rule_, data, layout, cut):
         assert report.checked["experts: share"] == report.checked["experts: total"]
     first = onlinear.run(rule_, X[:cut], y[:cut], classes=(-1, 1))
     holds(traced(rule_, (X[cut:], y[cut:]), state=first.state))
+
+
+@given(data=advice(max_rows=60, max_width=5), eta=st.sampled_from([0.1, 0.9, 1.0 - 2.0**-40, 1.0 - 2.0**-53, 1.0]))
+def test_experts_of_whom_none_is_good(data, eta):
+    """Each expert and its opposite: weights fade, underflow and are refreshed; those recorded are those in use."""
+    X, y = np.hstack([data[0], -data[0]]), data[1]
+    run = onlinear.run(WeightedMajority(eta), [(X, y)] * 4, trace=Potentials())
+    assert holds(run.trace).checked["experts: weights"] == len(y) * 4
+    assert run.trace.potentials["weights"].max(axis=1).tolist() == [1.0] * (len(y) * 4)
+    if run.weights.max() == 1.0:
+        assert run.trace.potentials["weights"][-1].tolist() == run.weights.tolist()
 
 
 def test_long_runs():
@@ -203,6 +291,71 @@ def test_blocks_do_not_show_in_what_is_recorded(data, block, layout):
         assert getattr(once, name).tolist() == getattr(again, name).tolist()
     exact = y[once.updates] * (X[once.updates] @ u + 2.0)
     assert once.agreements.tolist() == exact.tolist()
+
+
+# Numbers that are very large or small.
+
+SHORT = [1e-320, 1e-310, 1e-200, 1e-170, 1e-155]
+
+
+@pytest.mark.parametrize("rule_", [*ADDITIVE, Projection(), Slow(1e-5), Slow(1e-12)], ids=repr)
+@given(
+    data=separable(max_width=6),
+    length=st.sampled_from([*SHORT, 1.0, 1e150, 1e170, 1e200, 1e300]),
+    scale=st.sampled_from([1e-307, 1e-300, 1e-163, 1e-162, 1e-150, 1.0, 1e100, 1e140, 1e300]),
+    normalize=st.booleans(),
+    intercept=st.booleans(),
+    warm=st.booleans(),
+    flip=st.booleans(),
+)
+def test_underflow_and_overflow_are_no_fault(rule_, data, length, scale, normalize, intercept, warm, flip):
+    X, y, u = data
+    X = X * np.geomspace(0.7, 3.0, len(y))[:, None] * scale
+    y = np.where(flip & (np.arange(len(y)) % 3 == 0), -y, y)
+    assume(len(set(y.tolist())) == 2)
+    u = u * (length / 3.0)
+    options = {"fit_intercept": intercept, "normalize": normalize}
+    if warm:
+        options["start"] = -np.sign(u) * scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            trace = traced(rule_, (X, y), u, **options)
+        except onlinear.errors.DataError as error:
+            assume("overflows" not in str(error))
+            raise
+        # Where everything has overflowed there is nothing to check.
+        with contextlib.suppress(ParameterError):
+            holds(trace)
+
+
+@pytest.mark.parametrize("length", SHORT)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_short_comparator(length, normalize):
+    X, y = onlinear.datasets.separable(margin=0.05, n=200, d=6, seed=0)
+    u = onlinear.max_margin(X, y).weights
+    for v in (u, np.ones(6)):
+        trace = onlinear.run(Perceptron(), X, y, trace=Potentials(v * length), normalize=normalize).trace
+        checked = holds(trace).checked
+        assert checked["alignment: cosine"] == checked["step: inner product"] == trace.updates.size
+    # The slack is for underflow, not for faults: what is well above it is seen.
+    if length > 1e-300:
+        broken = verify_lemmas(onlinear.run(FaultyPerceptron(FORGETS), X, y, trace=Potentials(u * length)).trace).broken
+        assert broken.round == 0
+
+
+@pytest.mark.parametrize("u", [None, np.ones(2), np.ones(2) * 1e200], ids=repr)
+def test_what_overflows_is_not_checked_and_warns_nobody(u):
+    X, y = [[1.0, 0.0], [0.0, 1.0]], [-1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = onlinear.run(Perceptron(), X, y, start=[1e200, -1e200], trace=Potentials(u))
+        assert run.trace.potentials["squared_norm"].tolist() == [np.inf, np.inf]
+        with pytest.raises(ParameterError, match="or what it speaks of has overflowed"):
+            verify_lemmas(run.trace)
+        onlinear.run(Perceptron(), np.eye(2) * 1e200, y, trace=Potentials(u))
+        total = onlinear.run(Winnow(threshold=1.0), np.eye(2), y, start=[1e308] * 2, trace=Potentials(u)).trace
+        assert total.before["total_weight"].tolist()[0] == np.inf
 
 
 # Planted faults. Each rule is what its name says but for the line with its `fault`.
@@ -330,7 +483,7 @@ def test_a_mistake_that_the_weights_did_not_make_breaks_p4_and_p3():
     assert "grew by 3; it should be at most ‖x‖² = 1 (off by 2," in report.broken.claim
 
 
-PROMOTES, HARDLY_DEMOTES, NEVER_DEMOTES, TRIPLES = range(1, 5)
+PROMOTES, HARDLY_DEMOTES, NEVER_DEMOTES, TRIPLES, STAYS, HARDLY_PROMOTES, OVERSHOOTS, NEVER_PROMOTES = range(1, 9)
 
 
 @rule(inputs="binary", tie="negative")
@@ -350,13 +503,9 @@ class FaultyWinnow(NamedTuple):
     def update(self, w, x, y, score, mistake):
         if self.fault == NEVER_DEMOTES and y < 0.0:
             return False
-        factor = 2.0 if y > 0.0 else 0.5
-        if y < 0.0 and self.fault == PROMOTES:
-            factor = 2.0
-        if y < 0.0 and self.fault == HARDLY_DEMOTES:
-            factor = 0.75
-        if y > 0.0 and self.fault == TRIPLES:
-            factor = 3.0
+        if self.fault == NEVER_PROMOTES and y > 0.0:
+            return False
+        factor = promoted(self.fault) if y > 0.0 else demoted(self.fault)
         if mistake:
             for k in range(size(x)):
                 if value(x, k) != 0.0:
@@ -367,10 +516,18 @@ class FaultyWinnow(NamedTuple):
         return {"total_weight": float(np.sum(w))}
 
 
+def promoted(fault):
+    return 3.0 if fault == TRIPLES else 1.0 if fault == STAYS else 1.5 if fault == HARDLY_PROMOTES else 2.0
+
+
+def demoted(fault):
+    return 2.0 if fault == PROMOTES else 0.75 if fault == HARDLY_DEMOTES else 0.4 if fault == OVERSHOOTS else 0.5
+
+
 def first_false_change(fault, X, y, threshold):
-    """The first round in which a faulty Winnow's Φ grows by too much or falls by too little."""
-    ups = {TRIPLES: 3}
-    downs = {PROMOTES: 2, HARDLY_DEMOTES: Fraction(3, 4), NEVER_DEMOTES: 1}
+    """The first round in which a faulty Winnow's Φ grows by too much, falls by too little, or not by what it should."""
+    ups = {TRIPLES: 3, STAYS: 1, HARDLY_PROMOTES: Fraction(3, 2), NEVER_PROMOTES: 1}
+    downs = {PROMOTES: 2, HARDLY_DEMOTES: Fraction(3, 4), NEVER_DEMOTES: 1, OVERSHOOTS: Fraction(2, 5)}
     w, updates = [Fraction(1)] * len(X[0]), 0
     for t, (x, label) in enumerate(zip(X, y, strict=True)):
         positive = product(w, x) > threshold
@@ -378,22 +535,59 @@ def first_false_change(fault, X, y, threshold):
             continue
         factor = ups.get(fault, 2) if label > 0 else downs.get(fault, Fraction(1, 2))
         after = [a * factor if v else a for a, v in zip(w, x, strict=True)]
-        unlearned = fault == NEVER_DEMOTES and label < 0
+        unlearned = fault == (NEVER_DEMOTES if label < 0 else NEVER_PROMOTES)
         if label > 0 and sum(after) - sum(w) > threshold:
             return "Winnow: promotion", t, updates
         # A fall by just that much would be false, too, but within rounding of the truth.
         if label < 0 and sum(w) - sum(after) < Fraction(1, 2) * threshold:
             return "Winnow: demotion", t, None if unlearned else updates
+        right = 2 if label > 0 else Fraction(1, 2)
+        if after != [a * right if v else a for a, v in zip(w, x, strict=True)]:
+            return "Winnow: step", t, None if unlearned else updates
         w, updates = after, updates + (not unlearned)
     return None
 
 
-@pytest.mark.parametrize("fault", [0, PROMOTES, HARDLY_DEMOTES, NEVER_DEMOTES, TRIPLES])
+@pytest.mark.parametrize("fault", range(9))
 @given(data=examples(st.integers(0, 1), max_rows=20, max_width=6), threshold=st.sampled_from([1, 2, 3]))
 def test_faulty_winnows_are_caught(fault, data, threshold):
     X, y = data[0].tolist(), data[1].tolist()
     trace = traced(FaultyWinnow(fault, float(threshold)), (data[0] * 1.0, y))
     caught(trace, first_false_change(fault, X, y, threshold))
+
+
+@rule(inputs="advice")
+class FaultyPool(NamedTuple):
+    """The library's own pool, its weights multiplied by what is not 1−η; the counts are right."""
+
+    keep: float
+    eta: float = 0.5
+
+    def start(self, n):
+        return experts.new_pool(n)
+
+    def score(self, pool, x):
+        return experts.vote(pool, x)
+
+    def update(self, pool, x, y, score, mistake):
+        return experts.punish(pool, x, y, self.keep)
+
+    def potentials(self, pool):
+        return experts.expert_potentials(pool)
+
+
+@pytest.mark.parametrize("keep", [0.5, 0.4999, 0.9, 1.0])
+@given(data=advice(max_rows=15, max_width=4))
+def test_the_weights_in_use_are_the_ones_looked_at(keep, data):
+    X, y = data
+    trace = traced(FaultyPool(keep), (X, y))
+    m = np.cumsum(y[:, None] != X, axis=0)
+    unequal = np.flatnonzero(m.max(axis=1) > m.min(axis=1))
+    if keep == 0.5 or not unequal.size:
+        holds(trace)
+    else:
+        broken = verify_lemmas(trace).broken
+        assert (broken.lemma, broken.round) == ("experts: weights", unequal[0])
 
 
 class Panel(NamedTuple):
@@ -516,7 +710,11 @@ def test_faulty_experts_are_caught(rule_, data):
         (FaultyWinnow(PROMOTES, 4.0), "Winnow: demotion"),
         (FaultyWinnow(HARDLY_DEMOTES, 4.0), "Winnow: demotion"),
         (FaultyWinnow(NEVER_DEMOTES, 4.0), "Winnow: demotion"),
-        (FaultyWinnow(TRIPLES, 4.0), "Winnow: promotion"),
+        (FaultyWinnow(TRIPLES, 4.0), "Winnow: step"),
+        (FaultyWinnow(STAYS, 4.0), "Winnow: step"),
+        (FaultyWinnow(HARDLY_PROMOTES, 4.0), "Winnow: step"),
+        (FaultyWinnow(OVERSHOOTS, 4.0), "Winnow: step"),
+        (FaultyWinnow(NEVER_PROMOTES, 4.0), "Winnow: step"),
         (FaultyMajority(PUNISHES_RIGHT), "experts: majority"),
         (FaultyMajority(COUNTS_TWICE), "experts: counts"),
         (FaultyMajority(KEEPS_WEIGHTS), "experts: weights"),

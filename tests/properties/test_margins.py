@@ -71,7 +71,7 @@ def test_measures_of_any_vector(data, w, layout, size, intercept):
     assert losses <= Fraction(hinge) <= losses + Fraction(1e-9) * (1 + abs(losses))
     square = max(sum(v * v for v in row) for row in z)
     radius = theory.radius(as_layout(X, layout), fit_intercept=intercept)
-    assert Fraction(radius) == exact.root_up(square)
+    assert radius == exact.root_up(square) == theory.radius(list(in_blocks(X, y, size)), fit_intercept=intercept)
 
 
 @given(data=separable(max_width=5))
@@ -92,6 +92,27 @@ def test_measures_of_normalized_rows():
     assert 7 / 13 - 1e-14 < found.functional <= 7 / 13
     assert theory.hinge([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) == pytest.approx(6 / 13)
     assert theory.hinge([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) >= 6 / 13
+
+
+@given(
+    x=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3).filter(any),
+    w=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3).filter(any),
+    size=st.sampled_from([2.0**-1000, 2.0**-660, 2.0**-300, 1.0, 2.0**300]),
+    length=st.sampled_from([2.0**-400, 2.0**-100, 1.0, 2.0**200]),
+)
+def test_normalized_margins_are_never_above_the_truth(x, w, size, length):
+    X, w = np.array([x]) * size, np.array(w) * length
+    found = theory.margin(w, X, [1], normalize=True, classes=(-1, 1)).geometric
+    inner = sum(Fraction(a) * Fraction(b) for a, b in zip(X[0], w, strict=True))
+    square = inner**2 / sum(Fraction(a) ** 2 for a in X[0]) / sum(Fraction(a) ** 2 for a in w)
+    assert (found <= 0 or Fraction(found) ** 2 <= square) if inner > 0 else (found < 0 or not inner)
+    assert inner >= 0 or Fraction(found) ** 2 >= square
+
+
+def test_vectors_without_limit():
+    assert theory.hinge([1e308], [[1.0]] * 3, [-1] * 3, classes=(-1, 1)) == math.inf
+    with pytest.raises(ParameterError, match="overflows"):
+        theory.rescale([1e-200], [[1e-200]], [1], classes=(-1, 1))
 
 
 def test_hinge_of_nothing_is_the_number_of_examples():
@@ -161,6 +182,27 @@ def test_an_intercept_changes_what_margin_means():
         onlinear.max_margin([[1.0], [2.0]], [1, 1], classes=(0, 1), fit_intercept=True)
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e-8, 1e-6, 1e-4, 1e4, 1e8, 1e10])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_feature_in_another_unit(size, intercept):
+    X, y = onlinear.datasets.separable(margin=0.1, n=300, d=6, seed=0)
+    extra = np.random.default_rng(0).standard_normal((300, 1)) * size
+    found = onlinear.max_margin(np.hstack([X, extra]), y, fit_intercept=intercept)
+    assert found.gap <= 2e-6
+
+
+def test_one_row():
+    found = onlinear.max_margin([[1e-6, -1.0, 3.0]], [-1], classes=(-1, 1))
+    assert found.gap <= 1e-6
+
+
+def test_the_search_ends_when_its_effort_is_spent():
+    X, y = onlinear.datasets.separable(margin=0.01, n=5000, d=50, seed=0)
+    found = onlinear.max_margin(X, y, seconds=1e-3)
+    assert found.gap > 1e-6
+    found.verify(X, y)
+
+
 def test_the_same_at_every_scale():
     X, y = onlinear.datasets.separable(margin=0.2, n=60, d=4, seed=3)
     plain = onlinear.max_margin(X, y)
@@ -177,6 +219,9 @@ def test_false_ends_are_refused():
         (dataclasses.replace(found, lower=found.lower * (1 + 1e-9)), "the separator has a margin of"),
         (dataclasses.replace(found, upper=found.upper * (1 - 1e-9)), "at most"),
         (dataclasses.replace(found, weights=None), "without a separator"),
+        (dataclasses.replace(found, weights=None, lower=math.nan), "without a separator"),
+        (dataclasses.replace(found, upper=math.nan), "at most"),
+        (dataclasses.replace(found, radius=found.radius * (1 - 1e-9)), "the radius is"),
         (dataclasses.replace(found, shares=-found.shares), "at least 0"),
         (dataclasses.replace(found, weights=-found.weights), "the separator has a margin of -"),
     ]:
@@ -195,7 +240,7 @@ def test_progress_is_seen():
     assert "Largest margin, through the origin" in repr(found)
 
 
-@pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": "x"}, {"max_steps": 0}])
+@pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": "x"}, {"max_steps": 0}, {"seconds": 0}])
 def test_limits_must_make_sense(options):
     with pytest.raises(ParameterError, match="must be"):
         onlinear.max_margin([[1.0], [2.0]], [0, 1], **options)

@@ -164,6 +164,26 @@ def test_a_witness_that_only_rounding_would_believe():
     Separable(-w * [-1, 1, -1], 0.0, fit_intercept=False, classes=(-1, 1)).verify(X, [1, 1])
 
 
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+def test_a_witness_that_is_no_number(entry):
+    with pytest.raises(VerificationError, match="not finite"):
+        Separable(np.array([entry, -1.0]), 0.0, fit_intercept=False, classes=(-1, 1)).verify([[-1.0, 0.0]], [1])
+
+
+def test_a_witness_so_short_that_its_norm_is_rounded():
+    w = np.array([3643, 1043, 1319]) * 2.0**-1074
+    x = ["0x1.8240bf9b831d0p+1009", "-0x1.4bf5330bf6f38p+1010", "-0x1.0ee8754c21d2cp+1010"]
+    with pytest.raises(VerificationError, match="row 0"):
+        Separable(w, 0.0, fit_intercept=False, classes=(-1, 1)).verify([[float.fromhex(v) for v in x]], [1])
+
+
+def test_whole_weights_with_a_broken_intercept():
+    witness = Separable(np.array([1]), -0.5, fit_intercept=True, classes=(-1, 1))
+    witness.verify([[0.4], [1.0]], [-1, 1])
+    with pytest.raises(VerificationError, match="row 0"):
+        witness.verify([[0.4], [1.0]], [1, 1])
+
+
 def test_blocks_that_can_be_read_once_are_refused():
     X, y = onlinear.datasets.xor()
     with pytest.raises(DataError, match="read only once"):

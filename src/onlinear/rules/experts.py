@@ -114,8 +114,8 @@ class WeightedMajority(NamedTuple):
         return punish(pool, x, y, 1.0 - self.eta)
 
     def potentials(self, pool: Pool) -> dict[str, Any]:
-        """Return the experts' weights (the best one's is 1) and mistakes."""
-        return expert_potentials(pool, 1.0 - self.eta)
+        """Return the experts' weights, up to a common factor (the largest is 1), and mistakes."""
+        return expert_potentials(pool)
 
 
 @rule(inputs="advice")
@@ -166,8 +166,8 @@ class RandomizedWeightedMajority(NamedTuple):
         return punish(pool, x, y, 1.0 - filled(self.eta))
 
     def potentials(self, pool: Pool) -> dict[str, Any]:
-        """Return the experts' weights (the best one's is 1) and mistakes."""
-        return expert_potentials(pool, 1.0 - filled(self.eta))
+        """Return the experts' weights, up to a common factor (the largest is 1), and mistakes."""
+        return expert_potentials(pool)
 
 
 @rule(inputs="advice")
@@ -193,8 +193,8 @@ class AnytimeMajority(NamedTuple):
         return erred
 
     def potentials(self, pool: Pool) -> dict[str, Any]:
-        """Return the experts' weights (the best one's is 1) and mistakes."""
-        return expert_potentials(pool, math.exp(-math.sqrt(self.eight_log_n / float(pool.t[0]))))
+        """Return the experts' weights, up to a common factor (the largest is 1), and mistakes."""
+        return expert_potentials(pool)
 
 
 def follow(seed: int, t: int, score: float) -> int:
@@ -202,9 +202,9 @@ def follow(seed: int, t: int, score: float) -> int:
     return 2 * (uniform(seed, t) < 0.5 * (1.0 + score)) - 1
 
 
-def expert_potentials(pool: Pool, keep: float) -> dict[str, Any]:
-    """Return the experts' weights, as if just refreshed, and their mistakes."""
-    return {"weights": keep ** (pool.m - pool.m.min()), "mistakes": pool.m.astype(np.int64)}
+def expert_potentials(pool: Pool) -> dict[str, Any]:
+    """Return the experts' weights as they are, divided by the largest, and their mistakes."""
+    return {"weights": pool.w / pool.w.max(), "mistakes": pool.m.astype(np.int64)}
 
 
 def check_seed(owner: Any) -> None:

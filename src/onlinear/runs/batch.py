@@ -121,7 +121,7 @@ def batch_perceptron(
         wrong = learner.updates - before
         if wrong == 0:
             learner.sums[:] = sums
-            return _outcome(ended(learner, source, begun, number + 1), sizes, schedule)
+            return _outcome(ended(learner, source, begun, number + 1), sizes, schedule, max_passes)
         sizes.append(wrong)
         eta = step_size(len(sizes))
         # The pass counted λ = 1 for each example; the step gives them η.
@@ -133,11 +133,20 @@ def batch_perceptron(
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
     done = settled(learner, source, codes)
     limit = "" if done else counted(max_passes, "pass")
-    return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule)
+    return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule, max_passes)
 
 
-def _outcome(end: Convergence, sizes: list[int], schedule: Schedule) -> BatchRun:
-    return BatchRun(end.state, None, end.halted, end.passes, end.reason, batch_sizes=tuple(sizes), schedule=schedule)
+def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes: int) -> BatchRun:
+    return BatchRun(
+        end.state,
+        None,
+        end.halted,
+        end.passes,
+        end.reason,
+        max_passes=int(max_passes),
+        batch_sizes=tuple(sizes),
+        schedule=schedule,
+    )
 
 
 def step_size_of(schedule: Schedule) -> Callable[[int], float]:

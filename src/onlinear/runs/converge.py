@@ -43,7 +43,7 @@ class Convergence(Run):
         How often as many examples were read as there are.
     reason : str
         Why it ended, in a sentence.
-    selection, seed
+    selection, seed, max_updates, max_passes
         As they were given.
     """
 
@@ -52,6 +52,8 @@ class Convergence(Run):
     reason: str = ""
     selection: str = "cyclic"
     seed: int = 0
+    max_updates: int | None = None
+    max_passes: int = 1000
 
     def _facts(self) -> list[tuple[str, str]]:
         return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
@@ -124,7 +126,8 @@ def converge(
         done = loop.worst(max_updates or _WORST_UPDATES)
     else:
         done = loop.passes(selection, seed, max_updates, max_passes)
-    return replace(done, selection=selection, seed=int(seed))
+    limit = None if max_updates is None else int(max_updates)
+    return replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
 
 
 def check_integers(least: int, **values: Any) -> None:

@@ -46,7 +46,7 @@ class Trace:
     potentials : dict
         One array an entry, with a row for each update, where they were asked for: ``squared_norm``
         (and ``inner``, ``squared_distance`` with a comparator); for Winnow ``total_weight``, Φ; for
-        experts ``weights`` and ``mistakes``.
+        experts ``weights`` (up to a common factor; the largest of a built-in rule's is 1) and ``mistakes``.
     first_round : int
         The round of ``scores[0]``; not 0 where the run went on from a state.
     before : dict
@@ -63,6 +63,8 @@ class Trace:
         λ, where w moved by λ·y·x; 1 for a rule that is not additive.
     squared_lengths : float array
         ‖x‖².
+    scales : float array
+        What the rule multiplied the features by: 1/‖x‖ of the example as it came where it was normalised, otherwise 1.
     entries : int array
         How many entries of x are stored: what the rounding of a sum over x grows with.
     agreements : float array
@@ -81,6 +83,7 @@ class Trace:
     labels: NDArray[np.int8]
     steps: Floats
     squared_lengths: Floats
+    scales: Floats
     entries: NDArray[np.int64]
     agreements: Floats
 
@@ -93,6 +96,7 @@ class Update(NamedTuple):
     label: int
     step: float
     squared_length: float
+    scale: float
     entries: int
     agreement: float | None
 
@@ -130,12 +134,12 @@ class Recorder:
         self._look(learner)
         row = 0
         while True:
-            updates, steps = learner.updates, learner.sums[passes.STEPS]
+            updates, steps = learner.updates, float(learner.sums[passes.STEPS])
             # Counted from 0, the step is exact; added afterwards, the sum has the bits that it has without a trace.
             learner.sums[passes.STEPS] = 0.0
             row = learner.learn(block, y, row, limit=1, scores=scores, events=events)
             step = float(learner.sums[passes.STEPS])
-            learner.sums[passes.STEPS] += steps
+            learner.sums[passes.STEPS] = steps + step
             if learner.updates == updates:
                 return row
             before, self.now = self.now, measured(learner, self.comparator)
@@ -176,6 +180,7 @@ class Recorder:
             labels=np.array([one.label for one in done], dtype=np.int8),
             steps=np.array([one.step for one in done], dtype=np.float64),
             squared_lengths=np.array([one.squared_length for one in done], dtype=np.float64),
+            scales=np.array([one.scale for one in done], dtype=np.float64),
             entries=np.array([one.entries for one in done], dtype=np.int64),
             agreements=np.array([one.agreement for one in done if one.agreement is not None], dtype=np.float64),
         )
@@ -205,8 +210,9 @@ def whole(learner: Learner, comparator: Any) -> Floats | None:
     return learner.vector("comparator", comparator)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def measured(learner: Learner, u: Floats | None) -> dict[str, Any]:
-    """Return the potentials of a learner as it is now, beside the comparator u."""
+    """Return the potentials of a learner as it is now, beside the comparator u; what is too large is infinite."""
     values: dict[str, Any] = {}
     if hasattr(learner.engine_rule, "potentials"):
         values |= learner.engine_rule.potentials(each_array(np.copy, learner.arrays))
@@ -219,9 +225,11 @@ def measured(learner: Learner, u: Floats | None) -> dict[str, Any]:
     return values
 
 
-def compared(block: Block, i: int, y: int, u: Floats | None) -> tuple[float, int, float | None]:
-    """Return ‖x‖² of row i of a block, how many entries x stores, and y⟨u,x⟩ where there is a u."""
+@np.errstate(over="ignore", invalid="ignore")
+def compared(block: Block, i: int, y: int, u: Floats | None) -> tuple[float, float, int, float | None]:
+    """Return ‖x‖² of row i of a block, its scale, how many entries x stores, and y⟨u,x⟩ where there is a u."""
     places: Any
+    scale = 1.0
     if isinstance(block, DenseBlock):
         x, places = block.values[i], slice(block.bias, None)
     else:
@@ -233,12 +241,14 @@ def compared(block: Block, i: int, y: int, u: Floats | None) -> tuple[float, int
         largest = float(np.max(np.abs(x), initial=0.0))
         if largest > 0.0:
             x = x / largest
-            x = x / np.sqrt(np.sum(x * x))
+            length = float(np.sqrt(np.sum(x * x)))
+            x = x / length
+            scale = 1.0 / (largest * length)
     squared_length = float(np.sum(x * x)) + block.bias
     if u is None:
-        return squared_length, x.size + block.bias, None
+        return squared_length, scale, x.size + block.bias, None
     agreement = float(np.sum(u[places] * x)) + (float(u[0]) if block.bias else 0.0)
-    return squared_length, x.size + block.bias, y * agreement
+    return squared_length, scale, x.size + block.bias, y * agreement
 
 
 def _rows(states: list[dict[str, Any]], name: str) -> NDArray[Any]:

@@ -11,15 +11,40 @@ from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.errors import AssumptionError, DataError, OnlinearError, ParameterError, VerificationError
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.hard_margin import Progress
 from onlinear.theory.interval import MarginInterval
-from onlinear.theory.record import VERSION, bound_of, computed, data_of, interval_of, opened, outcome_of, searched
-from onlinear.theory.replay import described, options_of, recorded_rule, replayed
+from onlinear.theory.record import (
+    VERSION,
+    bound_of,
+    computed,
+    data_of,
+    digest_of,
+    interval_of,
+    opened,
+    outcome_of,
+    searched,
+)
+from onlinear.theory.replay import described, laid_out, options_of, recorded_rule, replayed
 
-_TOLERANCE = 1e-9
-"""How far recomputed numbers may be off, relative to themselves: logarithms differ between machines."""
+_NAMES = frozenset(
+    (
+        *("rule", "options", "procedure", "delta", "data", "outcome"),
+        *("margins", "separability", "comparator", "bounds", "excluded", "digest"),
+    )
+)
+_TOLERANCE = 1e-12
+"""How far a recomputed bound may be off, relative to itself: logarithms differ between machines."""
 
 
-def certify(run: Run, X: Any, y: Any = None, comparator: Any = None, *, delta: float = 0.05) -> Certificate:
+def certify(
+    run: Run,
+    X: Any,
+    y: Any = None,
+    comparator: Any = None,
+    *,
+    delta: float = 0.05,
+    progress: Progress | None = None,
+) -> Certificate:
     """Return a certificate for an outcome: its mistakes beside what each theorem allows, and what the data permit.
 
     The outcome is first brought about again from the examples, so that it is certain to belong to them.
@@ -34,6 +59,8 @@ def certify(run: Run, X: Any, y: Any = None, comparator: Any = None, *, delta: f
         The vector for P5. Default: the one that makes it smallest.
     delta : float
         The probability with which a statement about chance may fail.
+    progress : callable, optional
+        Called with a `Step` of each search: for the margins, for a verdict, for the comparator.
 
     Returns
     -------
@@ -54,15 +81,10 @@ def certify(run: Run, X: Any, y: Any = None, comparator: Any = None, *, delta: f
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = opened(X, y, options_of(run))
     description = described(run, examples.n)
-    _compare(
-        outcome_of(replayed(description, X, y, run.rule)),
-        outcome_of(run),
-        DataError,
-        "the run has",
-        "over these examples it gets",
-    )
-    witnesses = searched(run, examples, comparator)
-    return Certificate(computed(run, examples, witnesses, delta))
+    again = replayed(description, X, y, run.rule)
+    found, claimed = ({"outcome": outcome_of(one), **described(one, examples.n)} for one in (again, run))
+    _compare(found, claimed, DataError, "the run has", "over these examples it gets")
+    return Certificate(computed(run, examples, searched(run, examples, comparator, progress), delta))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,14 +145,14 @@ class Certificate(Facts):
             record = json.loads(text)
         except ValueError as error:
             raise DataError(f"this is not a certificate: {error}") from error
-        if not isinstance(record, dict) or record.get("certificate") != VERSION:
-            raise DataError(f'this is not a certificate of version {VERSION}: it has no "certificate": {VERSION}')
+        if not isinstance(record, dict) or record.get("certificate") != VERSION or not set(record) >= _NAMES:
+            raise DataError(f"this is not a certificate of version {VERSION}, or not all of one")
         return cls(record)
 
     def verify(self, X: Any, y: Any = None, rule: Any = None) -> None:
         """Do everything again from the examples; raise a `VerificationError` with the first thing that differs.
 
-        The recorded rule runs in the recorded order with the recorded seed; margins, bounds and the rest are
+        The recorded rule runs in the recorded order and layout with the recorded seed; margins, bounds and the rest are
         recomputed from the examples and the recorded witnesses, without any solver.
 
         Parameters
@@ -146,22 +168,34 @@ class Certificate(Facts):
             raise VerificationError(f"the certificate does not fit these examples: {error}") from error
         except OnlinearError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+            MemoryError,
+        ) as error:
             raise VerificationError(f"the certificate is malformed: {type(error).__name__}: {error}") from error
 
     def _verify(self, X: Any, y: Any, rule: Any) -> None:
-        record = self.record
-        if record["certificate"] != VERSION:
-            raise VerificationError(f"the certificate is of version {record['certificate']!r}, not {VERSION}")
+        record, procedure = self.record, self.record["procedure"]
+        X = laid_out(X, y, record["data"]["layout"])
         examples = opened(X, y, record["options"])
         _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
+        if procedure["kind"] == "run" and procedure["passes"] * examples.n != record["outcome"]["rounds"]:
+            raise VerificationError(f"{procedure['passes']} passes do not make {record['outcome']['rounds']} rounds")
         description = {name: record[name] for name in ("rule", "options", "procedure")}
         outcome = replayed(description, X, y, recorded_rule(record, rule))
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
         delta = float(record["delta"])
         if not 0.0 < delta < 1.0:
             raise VerificationError(f"delta is {delta!r}; it must be between 0 and 1")
-        _compare(computed(outcome, examples, witnesses, delta), record, VerificationError)
+        found = computed(outcome, examples, witnesses, delta)
+        _compare({**found, "digest": record["digest"]}, record, VerificationError)
+        if record["digest"] != digest_of(record):
+            raise VerificationError("the certificate has been altered: its digest is not that of its content")
 
     def _tightest(self) -> dict[str, Any] | None:
         certain = [entry for entry in self.record["bounds"] if not entry["chance"]]
@@ -216,13 +250,13 @@ def _compare(
     elif isinstance(found, list) and isinstance(claimed, list) and len(found) == len(claimed):
         for k, pair in enumerate(zip(found, claimed, strict=True)):
             _compare(*pair, fault, claim, fact, f"{place}[{k}]")
-    elif not _same(found, claimed):
+    elif not _same(found, claimed, _TOLERANCE if place.startswith("bounds[") else 0.0):
         raise fault(f"{place or 'it'}: {claim} {_brief(claimed)}, {fact} {_brief(found)}")
 
 
-def _same(found: Any, claimed: Any) -> bool:
-    if isinstance(found, float) and isinstance(claimed, float | int) and not isinstance(claimed, bool):
-        return found == claimed or math.isclose(found, claimed, rel_tol=_TOLERANCE)
+def _same(found: Any, claimed: Any, tolerance: float) -> bool:
+    if isinstance(found, float) and isinstance(claimed, float):
+        return math.isclose(found, claimed, rel_tol=tolerance)
     return type(found) is type(claimed) and bool(found == claimed)
 
 

@@ -35,6 +35,7 @@ LEMMAS: Final = {
     "alignment: cosine": Statement("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
     "Winnow: promotion": Statement("on a missed positive Φ grew by", "<=", "(α−1)θ"),
     "Winnow: demotion": Statement("on a false positive Φ fell by", ">", "(1−1/α)θ"),
+    "Winnow: step": Statement("on a mistake Φ changed by", "=", "(α^y − 1)(score + θ)"),
     "Winnow: total": Statement("Φ is", ">", "nothing"),
     "experts: counts": Statement("an expert's m grew by", "=", "the nearest of 0 and 1"),
     "experts: weights": Statement("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),

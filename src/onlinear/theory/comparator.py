@@ -14,7 +14,7 @@ from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.rows import Floats, Row, add, dot
 from onlinear.rules.rule import rule
 from onlinear.runs.margin import norm
-from onlinear.theory.exact import float_up, root_up, squared
+from onlinear.theory.exact import float_up, root_above, root_up, squared
 from onlinear.theory.examples import UNIT, Examples
 from onlinear.theory.hard_margin import check_solver
 from onlinear.theory.interval import Step
@@ -215,7 +215,7 @@ def comparator_of(
 def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -> float:
     """Return a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up."""
     a2 = squared_radius * squared_norm
-    return float_up(a2 / 2 + Fraction(root_up(a2 * (a2 + 4 * H))) / 2 + H)
+    return float_up(a2 / 2 + root_above(a2 * (a2 + 4 * H)) / 2 + H)
 
 
 def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
+from onlinear.theory.effort import Effort
 from onlinear.theory.examples import Examples
-from onlinear.theory.gordan import Combination, Effort, Separator, alternative, null_combination
+from onlinear.theory.gordan import Combination, Separator, alternative, null_combination
 from onlinear.theory.hard_margin import Problem, margin_interval
 from onlinear.theory.interval import Step, learned_kind
 from onlinear.theory.trial import perceptron_separator
@@ -19,6 +20,8 @@ from onlinear.theory.verdict import Inseparable, Separable, Undecided, Verdict, 
 
 _PAIRS = 100
 """How many pairs of rows with equal scores are compared."""
+SOLVER_SECONDS = 60.0
+"""What may be spent on the search for a separator in floating point."""
 EXACT_SECONDS = 60.0
 """What may be spent on exact arithmetic."""
 _FRESH = 50
@@ -79,7 +82,7 @@ def verdict_of(examples: Examples, progress: Callable[[Step], None] | None = Non
             return verdict
     problem = Problem(examples, learned_kind(examples))
     suspects = problem.nothing()
-    for number, found in enumerate(problem.improve(max_steps=1000), start=1):
+    for number, found in enumerate(problem.improve(1000, Effort(SOLVER_SECONDS)), start=1):
         if progress is not None:
             progress(Step(number, found.working_set, max(0.0, found.lower), found.upper))
         suspects = found
@@ -138,7 +141,7 @@ def exactly(examples: Examples, rows: NDArray[np.intp]) -> Verdict:
             held = [k for k, share in enumerate(found.shares) if share]
             return Inseparable.by(examples, rows[held], [found.shares[k] for k in held])
         if found is None:
-            return Undecided(margin_interval(examples, learned_kind(examples), 1e-3, 1000))
+            return Undecided(margin_interval(examples, learned_kind(examples), 1e-3))
         missed = unseparated(examples, found.w, _FRESH)
         if missed is None:
             return Separable.by(examples, found.w)

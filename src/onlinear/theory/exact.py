@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
+from onlinear.errors import ParameterError
 
 Integers: TypeAlias = NDArray[np.object_]
 """An array of Python's integers, which have no limit."""
@@ -25,7 +26,10 @@ class Scaled(NamedTuple):
 
 def scaled(values: Floats) -> Scaled:
     """Return floats as whole numbers with a common power of two, the largest that serves."""
-    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
+    values = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ParameterError("a vector must have finite entries")
+    mantissa, exponent = np.frexp(values)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     exponent = exponent.astype(np.int64) - 53
     lowest_bit = (whole & -whole).astype(np.float64)
@@ -100,24 +104,33 @@ def float_up(value: Fraction) -> float:
 
 def root_down(value: Fraction) -> float:
     """Return a float that is not above √value, and next to it."""
-    return float_down(_root(value, up=False))
+    return float_down(root_below(value))
 
 
 def root_up(value: Fraction) -> float:
     """Return a float that is not below √value, and next to it."""
-    return float_up(_root(value, up=True))
+    return float_up(root_above(value))
 
 
-def _root(value: Fraction, *, up: bool) -> Fraction:
-    """Return √value to 64 bits or more, on the asked side; exactly where it is a fraction."""
+def root_below(value: Fraction) -> Fraction:
+    """Return √value to 64 bits or more, not above it; exactly where it is a fraction."""
+    root, denominator, _ = _root(value)
+    return Fraction(root, denominator)
+
+
+def root_above(value: Fraction) -> Fraction:
+    """Return √value to 64 bits or more, not below it; exactly where it is a fraction."""
+    root, denominator, exact = _root(value)
+    return Fraction(root if exact else root + 1, denominator)
+
+
+def _root(value: Fraction) -> tuple[int, int, bool]:
     p, q = value.numerator, value.denominator
     # √(p/q) = √(pq)/q; shifted so that the integer square root has at least 64 bits.
     shift = max(0, 64 - (p * q).bit_length() // 2)
     radicand = (p * q) << (2 * shift)
     root = math.isqrt(radicand)
-    if up and root * root < radicand:
-        root += 1
-    return Fraction(root, q << shift)
+    return root, q << shift, root * root == radicand
 
 
 def _nearest(value: Fraction) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -75,6 +76,7 @@ class Examples:
         self.normalize = bool(normalize)
         self._passes = 1
         self.n = self.width = self.entries = 0
+        layouts: set[str] = set()
         labels: list[Any] = []
         for source, y_ in self._sources():
             labels = distinct(y_, labels, self.n)
@@ -82,10 +84,12 @@ class Examples:
                 raise DataError(f"a dense block has {source.width} features where {self.width} are known")
             self.n += source.n
             self.entries += source.nbytes // 8
+            layouts.add("sparse" if source.sparse else "dense")
             self.width = max(self.width, source.width)
         if self.n == 0:
             raise DataError("no examples")
         self.width = max(self.width, n_features)
+        self.layout = layouts.pop() if len(layouts) == 1 else "mixed"
         self.classes: Classes = found_classes(labels) if classes is None else declared_classes(classes)
         self._readers: dict[type, Learner] = {}
 
@@ -94,6 +98,12 @@ class Examples:
         again = copy.copy(self)
         again._passes, again.n = passes, passes * self.n
         return again
+
+    def unscaled(self) -> Examples:
+        """Return the examples as they are, not normalised."""
+        raw = copy.copy(self)
+        raw.normalize, raw._readers = False, {}
+        return raw
 
     def _sources(self) -> Iterator[Pair]:
         for _ in range(self._passes):
@@ -107,23 +117,38 @@ class Examples:
                 yield first, source, span, self.classes.encode(labels[span], first + span.start)
             first += source.n
 
+    @property
+    def labels(self) -> tuple[Any, Any]:
+        """The two labels, negative and positive, as plain Python values."""
+        negative, positive = self.classes.labels.tolist()
+        return negative, positive
+
     def vector(self, name: str, given: Any) -> Floats:
         """Return weights, or a pair (weights, intercept), as one vector: the intercept first, if there is one."""
         return self._reader(Perceptron()).vector(name, given)
 
     def scores(self, w: Floats) -> Iterator[Part]:
         """Yield ⟨w,x⟩ of all rows, with a bound on each one's rounding error."""
-        size = norm(w) * (1.0 + 16.0 * UNIT)
+        size = math.nextafter(norm(w) * (1.0 + 16.0 * UNIT), math.inf) if w.any() else 0.0
         for first, source, span, y in self.blocks():
             block = source.block(span, self.bias, self.normalize)
             terms = self._terms(block)
             scores = self._measured(Perceptron(), block, source, first, span, w)
             lengths = self._measured(Lengths(), block, source, first, span)
-            # Of a zero vector nothing is rounded; any other product may also underflow. An error bound that
-            # overflows decides nothing.
+            # Of a zero vector nothing is rounded; any other product may also underflow, before the row is scaled.
+            # An error bound that overflows decides nothing.
             with np.errstate(over="ignore"):
-                errors = terms * (UNIT * size * lengths + (_LEAST if size else 0.0))
+                lost = _LEAST * self._scales(source, first, span) if size else 0.0
+                errors = terms * (UNIT * (size * lengths) + lost)
             yield Part(first + span.start, y, scores, errors)
+
+    def _scales(self, source: Source, first: int, span: slice) -> Floats | float:
+        """Return what a sum over a row is multiplied by, at most."""
+        if not self.normalize:
+            return 1.0
+        lengths = self._measured(Lengths(), source.block(span, 0, normalize=False), source, first, span)
+        # A zero row stays as it is.
+        return np.maximum(1.0, 2.0 / np.where(lengths > 0.0, lengths, 2.0))
 
     def prices(self, w: Floats) -> Iterator[tuple[int, NDArray[np.int8], Floats]]:
         """Yield ⟨w,x⟩ of all rows as they come out, for those who need no more."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.theory.effort import Effort
 from onlinear.theory.exact import Integers, Scaled, scaled
 
 
@@ -20,19 +21,6 @@ class Separator(NamedTuple):
     """A vector w of whole numbers with ⟨w,zᵢ⟩ > 0 for every row."""
 
     w: Integers
-
-
-class Effort:
-    """What may be spent on exact arithmetic, roughly in seconds; counted, not clocked, so that results repeat."""
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-
-    def spend(self, seconds: float) -> bool:
-        """Take away what a step will cost; tell whether there was enough left."""
-        enough = seconds <= self.left
-        self.left -= seconds if enough else 0.0
-        return enough
 
 
 def null_combination(Z: Any, effort: Effort) -> Combination | None:

@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 from onlinear.engine.rows import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.runs.margin import norm
-from onlinear.theory.exact import root_up
+from onlinear.theory.effort import Effort
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper
-from onlinear.theory.measures import squared_radius
+from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper, radius_of
 from onlinear.theory.trial import perceptron_separator
 
 Progress = Callable[[Step], None]
 
 _SOLVER_TOLERANCE = 1e-12
-_WORKING_SET = 3000
-"""Where more rows than this decide the margin the search ends: a quadratic program takes ten seconds by then."""
+_FLOORS = (1e-4, 0.0, 1e-8)
+_CLOSED = 1e-9
+"""Where a program's own ends are this near, other units can bring nothing."""
+_COST = 1.5e-8
+"""Seconds that a program takes, about, for each row times all entries."""
 _SHARES = (1e-4, 1e-6, 1e-8, 1e-10, 0.0)
 """Shares below one of these times the largest are left out, where that costs next to nothing."""
 
@@ -37,6 +39,7 @@ def max_margin(
     normalize: bool = False,
     classes: Any = None,
     max_steps: int = 1000,
+    seconds: float = 60.0,
     progress: Progress | None = None,
 ) -> MarginInterval:
     """Return the largest margin of any separator, as an interval with a witness at each end.
@@ -47,8 +50,8 @@ def max_margin(
     from their witnesses by a checker of its own, and rounded outward.
 
     Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found. Where
-    thousands of examples decide the margin, as in data with more features than examples, the search ends early; then
-    the gap shows what is left open.
+    thousands of examples decide the margin, as in data with more features than examples, the search may end at a limit;
+    then `gap` shows what is left open.
 
     Parameters
     ----------
@@ -62,6 +65,8 @@ def max_margin(
         As in `onlinear.run`.
     max_steps : int
         Give up after this many quadratic programs, with whatever gap is left.
+    seconds : float
+        Give up after quadratic programs that take about as long as this; counted by their size, not clocked.
     progress : callable, optional
         Called with a `Step` after each.
 
@@ -77,11 +82,17 @@ def max_margin(
     (1.0, 1.0, 0.09)
     """
     check_solver(tol, max_steps)
+    if not (isinstance(seconds, int | float) and seconds > 0.0):
+        raise ParameterError(f"seconds is {seconds!r}; it must be a number above 0")
     examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+
+    def interval(kind: Kind) -> MarginInterval:
+        return margin_interval(examples, kind, tol, max_steps, seconds, progress)
+
     if not fit_intercept:
-        return margin_interval(examples, "through the origin", tol, max_steps, progress)
-    augmented = margin_interval(examples, "augmented", tol, max_steps, progress)
-    return replace(margin_interval(examples, "affine", tol, max_steps, progress), augmented=augmented)
+        return interval("through the origin")
+    augmented = interval("augmented")
+    return replace(interval("affine"), augmented=augmented)
 
 
 def check_solver(tol: float, max_steps: int) -> None:
@@ -93,19 +104,24 @@ def check_solver(tol: float, max_steps: int) -> None:
 
 
 def margin_interval(
-    examples: Examples, kind: Kind, tol: float, max_steps: int, progress: Progress | None = None
+    examples: Examples,
+    kind: Kind,
+    tol: float,
+    max_steps: int = 1000,
+    seconds: float = 60.0,
+    progress: Progress | None = None,
 ) -> MarginInterval:
     """Return the interval of one kind of margin, proven."""
     problem = Problem(examples, kind)
     found = problem.nothing()
     steps: list[Step] = []
-    for found in problem.improve(max_steps):
+    for found in problem.improve(max_steps, Effort(seconds)):
         steps.append(Step(len(steps) + 1, found.working_set, max(0.0, found.lower), found.upper))
         if progress is not None:
             progress(steps[-1])
         if found.upper - found.lower <= 0.99 * tol * found.upper:
             break
-    support, shares = problem.few_shares(found, tol)
+    support, shares = problem.few_shares(found, tol) if found.rows.size else problem.one_of_each()
     upper = proven_upper(examples, support, shares, kind)
     w = found.w if found.lower > 0.0 else perceptron_separator(examples)
     lower = 0.0 if w is None else proven_lower(examples, w, kind)
@@ -120,15 +136,9 @@ def margin_interval(
         kind=kind,
         radius=problem.radius,
         normalize=examples.normalize,
-        classes=(examples.classes.labels[0].item(), examples.classes.labels[1].item()),
+        classes=examples.labels,
         steps=tuple(steps),
     )
-
-
-def radius_of(examples: Examples, kind: Kind) -> float:
-    """Return R of the rows that a kind of margin belongs to, rounded up: for the affine one, of the features alone."""
-    square = squared_radius(examples).value
-    return root_up(max(square - 1, 0 * square) if kind == "affine" else square)
 
 
 class Found(NamedTuple):
@@ -157,8 +167,8 @@ class Problem:
         none = np.empty(0, dtype=np.intp)
         return Found(np.zeros(self.examples.width + self.examples.bias), -math.inf, none, np.empty(0), math.inf, 0)
 
-    def improve(self, max_steps: int) -> Iterator[Found]:
-        """Yield better and better bounds, until nothing more can be gained."""
+    def improve(self, max_steps: int, effort: Effort) -> Iterator[Found]:
+        """Yield better and better bounds, until nothing more can be gained, or the effort is spent."""
         found = self.nothing()
         w, working = found.w, found.rows
         for _ in range(max_steps):
@@ -171,24 +181,32 @@ class Problem:
             if not fresh.size:
                 return
             working = np.concatenate([working, fresh])
-            if working.size > _WORKING_SET:
-                return
             rows, y = self.examples.rows(working)
             Z = rows.multiply(y[:, None].astype(np.float64)).tocsr()
-            x, z, solved = solve(Z, self.kind)
-            shares = np.maximum(z, 0.0)
-            upper = self.length(Z, y, shares)
-            if upper < found.upper:
-                found = found._replace(rows=working, shares=shares, upper=upper)
+            if not effort.spend(_COST * working.size * Z.nnz):
+                return
+            solution = solve(Z, y, self.kind)
+            if solution.upper < found.upper:
+                found = found._replace(rows=working, shares=solution.shares, upper=solution.upper)
             found = found._replace(working_set=working.size)
-            if not solved:
+            if solution.lower <= 0.0:
+                # Nothing was found that separates even these few.
                 yield found
                 return
-            w = x
+            w = solution.w
             # What is far from deciding anything leaves the working set; pricing brings it back if need be.
-            near = (shares > 1e-12 * shares.max()) | (Z @ w < 2.0)
+            agreement = Z @ w
+            near = (solution.shares > 1e-12 * solution.shares.max()) | (agreement < 2.0 * agreement.min())
             working = working[near]
         yield found
+
+    def one_of_each(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return a combination for nothing: the first row of each class that there is."""
+        first: dict[int, int] = {}
+        for start, _, span, y in self.examples.blocks():
+            for code in np.unique(y).tolist():
+                first.setdefault(code, start + span.start + int(np.argmax(y == code)))
+        return np.array(list(first.values()), dtype=np.intp), np.full(len(first), 1.0 / len(first))
 
     def price(self, w: Floats) -> tuple[float, NDArray[np.intp]]:
         """Return the margin of w over all examples, and the rows, some of each class, where it is smallest."""
@@ -213,44 +231,63 @@ class Problem:
         short = every < 1.0 - 1e-9
         return lower, np.concatenate([rows[-1], rows[1]])[short]
 
-    def length(self, Z: Any, y: NDArray[np.int8], shares: Floats) -> float:
-        """Return ‖Σ λ y x‖ for shares that are not yet normalised."""
-        if self.kind == "affine":
-            halves = {code: float(shares[y == code].sum()) for code in (-1, 1)}
-            if not all(half > 0.0 for half in halves.values()):
-                return math.inf
-            shares = shares / np.where(y > 0, 2.0 * halves[1], 2.0 * halves[-1])
-        elif not float(shares.sum()) > 0.0:
-            return math.inf
-        else:
-            shares = shares / shares.sum()
-        return norm((Z.T @ shares)[self.counted])
-
     def few_shares(self, found: Found, tol: float) -> tuple[NDArray[np.intp], Floats]:
         """Return the combination with as few rows as keep its length."""
         rows, y = self.examples.rows(found.rows)
         Z = rows.multiply(y[:, None].astype(np.float64)).tocsr()
         for share in _SHARES:
             kept = found.shares > share * found.shares.max(initial=0.0)
-            if self.length(Z[kept], y[kept], found.shares[kept]) <= found.upper * (1.0 + 1e-3 * tol):
+            if length_of(Z[kept], y[kept], found.shares[kept], self.kind == "affine") <= found.upper * (
+                1.0 + 1e-3 * tol
+            ):
                 break
         return found.rows[kept], found.shares[kept] / found.shares[kept].sum()
 
 
-def solve(Z: Any, kind: Kind) -> tuple[Floats, Floats, bool]:
-    """Solve min ½‖w‖² with Zw ≥ 1; return w, the multipliers of the rows, and whether there is such a w."""
+class Solution(NamedTuple):
+    """What quadratic programs say of the rows of a working set: w and its margin there, λ and its length."""
+
+    w: Floats
+    lower: float
+    shares: Floats
+    upper: float
+
+
+def solve(Z: Any, y: NDArray[np.int8], kind: Kind) -> Solution:
+    """Solve min ½‖w‖² with Zw ≥ 1, in units that make the two ends meet."""
+    # Where features differ by powers of ten a solver needs them in units of their own, or calls feasible problems
+    # infeasible; but a feature that is next to nothing must not be blown up. What suits shows in the gap.
+    used = np.unique(Z.indices)
+    affine = kind == "affine"
+    part = Z[:, used]
+    best = Solution(np.zeros(Z.shape[1]), -math.inf, np.zeros(Z.shape[0]), math.inf)
+    for floor in _FLOORS:
+        w, shares = _solve(part, affine, floor)
+        lower, upper = margin_on(part, w, affine), length_of(part, y, shares, affine)
+        if lower > best.lower:
+            whole = np.zeros(Z.shape[1])
+            whole[used] = w
+            best = best._replace(w=whole, lower=lower)
+        if upper < best.upper:
+            best = best._replace(shares=shares, upper=upper)
+        if best.upper - best.lower <= _CLOSED * best.upper < math.inf:
+            break
+    return best
+
+
+def _solve(Z: Any, affine: bool, floor: float) -> tuple[Floats, Floats]:
+    """Solve with each feature in units of its largest value, but not less than `floor` of the largest of all."""
     import clarabel
     import scipy.sparse
 
     m, d = Z.shape
-    # Each feature in a unit of its own, and the norm scaled to match: where features differ by powers of
-    # ten, the solver otherwise calls feasible problems infeasible.
     largest = abs(Z).max(axis=0).toarray().reshape(-1)
-    unit = 1.0 / np.where(largest > 0.0, largest, 1.0)
-    square = (unit / unit.max()) ** 2
-    if kind == "affine":
+    counted = slice(1, None) if affine else slice(None)
+    least = max(floor * float(largest[counted].max(initial=0.0)), 2.0**-1000)
+    unit = 1.0 / np.maximum(largest, least)
+    square = (unit / unit[counted].max(initial=0.0)) ** 2 if d > int(affine) else np.zeros(d)
+    if affine:
         square[0] = 0.0
-    A = -(Z @ scipy.sparse.diags_array(unit))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _SOLVER_TOLERANCE
@@ -258,12 +295,32 @@ def solve(Z: Any, kind: Kind) -> tuple[Floats, Floats, bool]:
     solver = clarabel.DefaultSolver(
         scipy.sparse.csc_matrix(scipy.sparse.diags_array(square)),
         np.zeros(d),
-        scipy.sparse.csc_matrix(A),
+        scipy.sparse.csc_matrix(-(Z @ scipy.sparse.diags_array(unit))),
         -np.ones(m),
         [clarabel.NonnegativeConeT(m)],
         settings,
     )
     solution = solver.solve()
-    w, shares = np.array(solution.x) * unit, np.array(solution.z)
-    solved = np.isfinite(w).all() and "Infeasible" not in str(solution.status)
-    return w, np.nan_to_num(shares, nan=0.0, posinf=0.0, neginf=0.0), bool(solved)
+    w, shares = np.array(solution.x) * unit, np.maximum(np.array(solution.z), 0.0)
+    finite = np.isfinite(w).all() and np.isfinite(shares).all()
+    return (w, shares) if finite else (np.zeros(d), np.zeros(m))
+
+
+def margin_on(Z: Any, w: Floats, affine: bool) -> float:
+    """Return min y⟨w,x⟩/‖w‖ over the rows of Z."""
+    size = norm(w[1:] if affine else w)
+    return float((Z @ w).min()) / size if size > 0.0 else -math.inf
+
+
+def length_of(Z: Any, y: NDArray[np.int8], shares: Floats, affine: bool) -> float:
+    """Return ‖Σ λ y x‖ for shares that are not yet normalised."""
+    if affine:
+        halves = {code: float(shares[y == code].sum()) for code in (-1, 1)}
+        if not all(half > 0.0 for half in halves.values()):
+            return math.inf
+        shares = shares / np.where(y > 0, 2.0 * halves[1], 2.0 * halves[-1])
+    elif not float(shares.sum()) > 0.0:
+        return math.inf
+    else:
+        shares = shares / shares.sum()
+    return norm((Z.T @ shares)[1:] if affine else Z.T @ shares)

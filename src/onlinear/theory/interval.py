@@ -19,7 +19,7 @@ from onlinear.engine.rows import Floats
 from onlinear.errors import VerificationError
 from onlinear.theory.exact import combination, float_up, root_up, squared
 from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.measures import divided_by_root, least_agreement
+from onlinear.theory.measures import divided_by_root, least_agreement, squared_radius
 
 Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
@@ -116,6 +116,12 @@ class MarginInterval(Facts):
         return f"Largest margin, {self.kind}"
 
 
+def radius_of(examples: Examples, kind: Kind) -> float:
+    """Return R of the rows that a kind of margin belongs to, rounded up: for the affine one, of the features alone."""
+    square = squared_radius(examples).value
+    return root_up(max(square - 1, 0 * square) if kind == "affine" else square)
+
+
 def proven_lower(examples: Examples, w: Floats, kind: Kind) -> float:
     """Return the margin of w on all examples, rounded down; w has the intercept first, if there is one."""
     counted = w[1:] if kind == "affine" else w
@@ -153,8 +159,11 @@ def check_interval(interval: MarginInterval, examples: Examples) -> None:
     upper = proven_upper(examples, interval.support, interval.shares, interval.kind)
     if not interval.upper >= upper:
         raise VerificationError(f"the combination proves a margin of at most {upper!r}, not {interval.upper!r}")
+    radius = radius_of(examples, interval.kind)
+    if not interval.radius >= radius:
+        raise VerificationError(f"the radius is {radius!r}, not {interval.radius!r}")
     if interval.weights is None:
-        if interval.lower > 0.0:
+        if not interval.lower <= 0.0:
             raise VerificationError(f"a margin of at least {interval.lower!r} is claimed without a separator")
         return
     w = examples.vector("weights", (interval.weights, interval.intercept) if examples.bias else interval.weights)

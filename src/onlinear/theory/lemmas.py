@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from onlinear.display import counted
 from onlinear.engine.rows import Floats
 from onlinear.errors import ParameterError
+from onlinear.runs.margin import norm
 from onlinear.runs.trace import Trace
 from onlinear.theory.claims import Claim, LemmaReport
 from onlinear.theory.examples import UNIT
@@ -29,6 +30,8 @@ _LEAST: Final = 2.0**-1022
 """What the products in a sum can lose to underflow, all together: each loses at most 2⁻¹⁰⁷⁵.
 
 Also what no weight of Winnow's falls below."""
+_LOST: Final = 2.0**-1074
+"""More than one product can lose to underflow: for sums that are multiplied afterwards, and the loss with them."""
 
 
 def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
@@ -51,7 +54,8 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
     where α = 1 + β:
 
     ``Winnow``
-        A missed positive adds at most (α−1)θ to Φ, a false one takes more than (1−1/α)θ from it, and Φ > 0.
+        A missed positive adds at most (α−1)θ to Φ, a false one takes more than (1−1/α)θ from it, and Φ > 0. Where
+        the inputs are 0 or 1, and so the score is ⟨w,x⟩ − θ, a mistake changes Φ by just (α^y−1)(score+θ).
 
     Experts: any rule with the potentials ``weights`` and ``mistakes``, m_n. Where it has a number ``eta``,
     Φ = Σ (1−η)^m_n:
@@ -62,7 +66,8 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
         it draws: the experts that erred have the share F = (1−y·score)/2 of the weight, so that (1−ηF)Φ are left.
 
     Rounding is forgiven, a few hundred times 2⁻⁵³ (and for each entry of x, twice as often) of the magnitudes
-    that a lemma puts together. A mistake that no update followed breaks a lemma, too, where one says what it must do.
+    that a lemma puts together, and so is underflow; what overflows is not checked. A mistake that no update followed
+    breaks a lemma, too, where one says what it must do.
 
     Parameters
     ----------
@@ -95,12 +100,12 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
     _check_recorded(trace, u)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         claims = [claim for claim in _claims(trace) if claim.rounds.size]
+        broken = [found for claim in claims if (found := claim.first_broken()) is not None]
     if not claims:
         raise ParameterError(
             f"nothing to check: the trace has {counted(trace.updates.size, 'update')}, and no lemma is known"
-            f" that speaks of them (rule {trace.rule!r})"
+            f" that speaks of them, or what it speaks of has overflowed (rule {trace.rule!r})"
         )
-    broken = [found for claim in claims if (found := claim.first_broken()) is not None]
     return LemmaReport(
         {claim.lemma: claim.rounds.size for claim in claims},
         min(broken, key=lambda one: one.round, default=None),
@@ -158,30 +163,34 @@ def _with_comparator(trace: Trace, u: Floats) -> Iterator[Claim]:
     n = step.size
     mistake, separates = _on_mistake(trace), np.full(n, bool((agreement > 0.0).all()))
     R2, least = float(square.max()), float(agreement.min())
-    norm, error, size = float(np.linalg.norm(u)), _errors(trace), _size(trace)
+    error, size, length = _errors(trace), _size(trace), norm(u)
 
     inner = trace.potentials["inner"]
-    grown, slack = inner - trace.before["inner"], error * norm * size + _LEAST
+    grown = inner - trace.before["inner"]
+    # y⟨u,x⟩ is a sum whose products may underflow before λ multiplies it.
+    slack = error * (length * size) + length * _strayed(trace) + step * trace.entries * _LOST + _LEAST
     yield _claim(trace, "step: inner product", grown, step * agreement, slack)
     pulled = _claim(trace, "P4: inner product", grown, step * least, slack, separates)
-    yield _and_unlearned(trace, pulled, found=0.0, limit=least) if least > 0.0 else pulled
+    yield _and_unlearned(pulled, _unlearned(trace), found=0.0, limit=least) if least > 0.0 else pulled
 
     before, after = trace.before["squared_distance"], trace.potentials["squared_distance"]
-    distance_slack = error * (np.sqrt(before) + np.sqrt(after) + size) ** 2 + _LEAST
+    distance_slack = _square_slack(trace, np.sqrt(before) + np.sqrt(after) + size)
     limit = step * (step * square) - 2.0 * step * agreement
     yield _claim(trace, "P3: distance", after - before, limit, distance_slack, mistake)
 
     # ‖w−cu‖² = ‖w‖² − 2c⟨w,u⟩ + c²‖u‖², of which the last does not change.
-    c = R2 / least if least > 0.0 else 0.0
-    norm_grown = trace.potentials["squared_norm"] - trace.before["squared_norm"]
-    changed = norm_grown - 2.0 * c * grown
-    scaled_slack = _norm_slack(trace) + 2.0 * c * slack + error * (np.abs(norm_grown) + 2.0 * c * np.abs(grown))
+    # Not c first: where u is long, or x short, it may underflow.
+    norm_grown, pull = trace.potentials["squared_norm"] - trace.before["squared_norm"], 2.0 * R2 * (grown / least)
+    changed = norm_grown - pull
+    scaled_slack = _norm_slack(trace) + 2.0 * R2 * (slack / least) + error * (np.abs(norm_grown) + np.abs(pull))
     plain = mistake & (step == 1.0)
     yield _claim(trace, "P3: distance to cu", changed, np.full(n, -R2), scaled_slack, plain & separates)
 
     if trace.before["squared_norm"][0] == 0.0:
-        yield _claim(trace, "alignment: sum", inner, np.cumsum(step * agreement), np.cumsum(slack))
-        cosine = np.sqrt(trace.potentials["squared_norm"] + _LEAST) * norm
+        # A start whose squares underflow need not be 0 to u.
+        begun = abs(trace.before["inner"][0])
+        yield _claim(trace, "alignment: sum", inner, np.cumsum(step * agreement), np.cumsum(slack) + begun)
+        cosine = np.sqrt(trace.potentials["squared_norm"] + _LEAST) * length
         yield _claim(trace, "alignment: cosine", inner, cosine, slack)
 
 
@@ -196,7 +205,17 @@ def _winnow(trace: Trace) -> Iterator[Claim]:
     yield _claim(trace, "Winnow: promotion", after - before, zero + most, slack, mistake & positive)
     demotion = _claim(trace, "Winnow: demotion", before - after, zero + least, slack, mistake & ~positive)
     # A mistake at a score above 0 is a false positive.
-    yield _and_unlearned(trace, demotion, found=0.0, limit=least, above=0.0)
+    skipped = _unlearned(trace)
+    scores = trace.scores[skipped - trace.first_round]
+    yield _and_unlearned(demotion, skipped[scores > 0.0], found=0.0, limit=least)
+    if trace.rule.inputs == "binary":
+        # ⟨w,x⟩ = score + θ is known up to roundings of θ, too, which the factor then multiplies.
+        factor = np.where(positive, alpha - 1.0, 1.0 / alpha - 1.0)
+        slack = slack + _errors(trace) * np.abs(factor) * theta
+        step = _claim(trace, "Winnow: step", after - before, factor * (_scores(trace) + theta), slack, mistake)
+        missed = np.where(scores > 0.0, 1.0 / alpha - 1.0, alpha - 1.0)
+        rounded = _ROUNDINGS * UNIT * np.abs(missed) * (np.abs(scores) + theta) + _LEAST
+        yield _and_unlearned(step, skipped, found=0.0, limit=missed * (scores + theta), slack=rounded)
     yield _claim(trace, "Winnow: total", after, zero, zero)
 
 
@@ -235,7 +254,7 @@ def _fixed_rate(trace: Trace, keep: float, slack: Floats) -> Iterator[Claim]:
     if not hasattr(trace.rule, "seed"):
         limit = 0.5 * (1.0 + keep)
         majority = _claim(trace, "experts: majority", left, limit * one, slack, _on_mistake(trace))
-        yield _and_unlearned(trace, majority, found=1.0, limit=limit)
+        yield _and_unlearned(majority, _unlearned(trace), found=1.0, limit=limit)
 
 
 def _claim(
@@ -247,12 +266,17 @@ def _claim(
     return Claim(lemma, found[at], limit[at], slack[at], trace.updates[at], at)
 
 
-def _and_unlearned(trace: Trace, claim: Claim, *, found: float, limit: float, above: float = -np.inf) -> Claim:
-    """Return a claim about mistakes with those added that no update followed (at a score above a number)."""
-    rounds = np.setdiff1d(trace.mistakes, trace.updates)
-    rounds = rounds[trace.scores[rounds - trace.first_round] > above]
+def _unlearned(trace: Trace) -> NDArray[np.int64]:
+    """Return the rounds with a mistake that no update followed."""
+    return np.setdiff1d(trace.mistakes, trace.updates)
+
+
+def _and_unlearned(
+    claim: Claim, rounds: NDArray[np.int64], *, found: float, limit: float | Floats, slack: float | Floats = 0.0
+) -> Claim:
+    """Return a claim about mistakes with rounds added in which one was made and no update followed."""
     n = rounds.size
-    more = Claim(claim.lemma, np.full(n, found), np.full(n, limit), np.zeros(n), rounds, np.full(n, -1))
+    more = Claim(claim.lemma, np.full(n, found), np.full(n, limit), np.full(n, slack), rounds, np.full(n, -1))
     return Claim(claim.lemma, *(np.append(old, new) for old, new in zip(claim[1:], more[1:], strict=True)))
 
 
@@ -269,9 +293,24 @@ def _size(trace: Trace) -> Floats:
 
 
 def _norm_slack(trace: Trace) -> Floats:
-    """Return how wrong the change of ‖w‖² may be: each term of it is at most the square of all lengths together."""
-    slack: Floats = _errors(trace) * _size(trace) ** 2 + _LEAST
+    """Return how wrong the change of ‖w‖² may be."""
+    return _square_slack(trace, _size(trace))
+
+
+def _square_slack(trace: Trace, size: Floats) -> Floats:
+    """Return how wrong the change of a square may be: each term of it is at most the square of all lengths together.
+
+    The score is a sum over x as it came, which underflow shortens before its scale and 2λ multiply it.
+    """
+    lost = 2.0 * trace.steps * trace.entries * (trace.scales * _LOST)
+    slack: Floats = _errors(trace) * size**2 + lost + 2.0 * size * _strayed(trace) + _LEAST
     return slack
+
+
+def _strayed(trace: Trace) -> Floats:
+    """Return how far an update may miss, where the product of λ and the scale of x underflows."""
+    missed: Floats = _LOST / trace.scales
+    return missed
 
 
 def _scores(trace: Trace) -> Floats:

@@ -7,7 +7,7 @@ point with an error bound decides almost every row; the few that may be the extr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,8 +20,8 @@ from onlinear.streams.sources import open_source
 from onlinear.theory.exact import float_down, products, root_down, root_up, squared, squared_lengths
 from onlinear.theory.examples import UNIT, Examples
 
-_EXACT_ROWS = 20_000
-"""How many rows are computed exactly, at most, where they might all be the extreme one."""
+_EXACT_ENTRIES = 1_000_000
+"""How many entries are computed with exactly, about, where many rows might be the extreme one."""
 
 
 class Margin(NamedTuple):
@@ -113,7 +113,10 @@ def rescale(w: Any, X: Any, y: Any = None, *, normalize: bool = False, classes: 
     least = least_agreement(examples, whole)
     if least.value <= 0:
         raise AssumptionError(f"w does not separate the examples: see row {least.row}")
-    scaled = whole / float(least.value)
+    with np.errstate(over="ignore", divide="ignore"):
+        scaled = whole / float(least.value)
+    if not np.isfinite(scaled).all():
+        raise ParameterError("the rescaled vector overflows; scale the inputs")
     return (scaled[1:], float(scaled[0])) if examples.bias else scaled
 
 
@@ -130,7 +133,14 @@ def strip_width(w: Any, X: Any, y: Any = None, *, normalize: bool = False, class
 
 
 def radius(X: Any, *, fit_intercept: bool = False, normalize: bool = False) -> float:
-    """Return R = max‖x‖ over the rows of a matrix, rounded up; with an intercept each row has a further 1.
+    """Return R = max‖x‖ over the rows, rounded up; with an intercept each row has a further 1.
+
+    Parameters
+    ----------
+    X : matrix
+        Or blocks ``(X, y)`` that can be iterated again and again.
+    fit_intercept, normalize
+        As in `onlinear.run`.
 
     Examples
     --------
@@ -138,9 +148,20 @@ def radius(X: Any, *, fit_intercept: bool = False, normalize: bool = False) -> f
     >>> theory.radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    labels = np.ones(open_source(X).n)
-    examples = Examples(X, labels, fit_intercept=fit_intercept, normalize=normalize, classes=(-1, 1))
+    if _are_blocks(X):
+        examples = Examples(X, fit_intercept=fit_intercept, normalize=normalize)
+    else:
+        labels = np.ones(open_source(X).n)
+        examples = Examples(X, labels, fit_intercept=fit_intercept, normalize=normalize, classes=(-1, 1))
     return root_up(squared_radius(examples).value)
+
+
+def _are_blocks(X: Any) -> bool:
+    """Tell whether X is no matrix, but an iterable of pairs of a matrix and its labels."""
+    if hasattr(X, "shape") or isinstance(X, Iterator) or not isinstance(X, Iterable):
+        return False
+    first = next(iter(X), None)
+    return isinstance(first, tuple) and len(first) == 2 and (hasattr(first[0], "shape") or np.ndim(first[0]) == 2)
 
 
 def hinge(u: Any, X: Any, y: Any = None, *, normalize: bool = False, classes: Any = None) -> float:
@@ -168,13 +189,19 @@ def hinge_losses(examples: Examples, u: Floats) -> Iterator[Floats]:
         # Rounding 1 − s costs at most |s|, since 1 itself is a float.
         size = np.abs(part.scores)
         errors = part.errors + np.minimum(size, 2.0 * UNIT * (1.0 + size))
-        yield np.maximum(0.0, np.where(errors > 0.0, np.nextafter(short + errors, np.inf), short))
+        with np.errstate(over="ignore"):
+            yield np.maximum(0.0, np.where(errors > 0.0, np.nextafter(short + errors, np.inf), short))
 
 
 def sum_up(values: Floats) -> float:
     """Return a sum, rounded up only where it is not exact."""
     terms = values.tolist()
-    total = math.fsum(terms)
+    try:
+        total = math.fsum(terms)
+    except OverflowError:
+        return math.inf
+    if total == math.inf:
+        return total
     return math.nextafter(total, math.inf) if math.fsum([*terms, -total]) > 0.0 else total
 
 
@@ -190,7 +217,7 @@ def least_agreement(examples: Examples, w: Floats) -> Extreme:
         lows.append(low[near])
     near_rows, low = np.concatenate(rows), np.concatenate(lows)
     near_rows, low = near_rows[low <= ceiling], low[low <= ceiling]
-    if examples.normalize or near_rows.size > _EXACT_ROWS:
+    if examples.normalize or near_rows.size * examples.entries > _EXACT_ENTRIES * examples.n:
         lowest = int(np.argmin(low))
         return Extreme(Fraction(math.nextafter(float(low[lowest]), -math.inf)), int(near_rows[lowest]), exact=False)
     matrix, y = examples.rows(near_rows)
@@ -214,7 +241,7 @@ def squared_radius(examples: Examples) -> Extreme:
         highs.append(high[near])
     near_rows, high = np.concatenate(rows), np.concatenate(highs)
     near_rows, high = near_rows[high >= floor], high[high >= floor]
-    if near_rows.size > _EXACT_ROWS:
+    if near_rows.size * examples.entries > _EXACT_ENTRIES * examples.n:
         highest = int(np.argmax(high))
         return Extreme(Fraction(float(high[highest])) ** 2, int(near_rows[highest]), exact=False)
     matrix, _ = examples.rows(near_rows)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import re
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,36 +21,36 @@ from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.comparator import comparator_of
 from onlinear.theory.decide import verdict_of
 from onlinear.theory.examples import Examples
-from onlinear.theory.hard_margin import margin_interval, radius_of
-from onlinear.theory.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper
-from onlinear.theory.replay import described, weights_digest
+from onlinear.theory.hard_margin import Progress, margin_interval
+from onlinear.theory.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper, radius_of
+from onlinear.theory.replay import described, options_of, weights_digest
 from onlinear.theory.statements import REPLAYED, Case, Excluded, Statement, statements
 from onlinear.theory.verdict import Inseparable, Separable
 
 VERSION: Final = 1
 
 
-def searched(run: Run, examples: Examples, comparator: Any) -> dict[str, Any]:
+def searched(run: Run, examples: Examples, comparator: Any, progress: Progress | None) -> dict[str, Any]:
     """Return what has to be searched for: separators, combinations, the comparator."""
-    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and run.state.origin is None
+    compares = (
+        isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options_of(run)["start"] is None
+    )
     if comparator is not None and not compares:
         raise ParameterError("a comparator is for the perceptron, from 0, in the order of the examples")
     kinds = _kinds(run, examples)
     if kinds is None:
         return {"margins": None, "separability": None, "comparator": None}
-    margins = {
-        name: kind and _witness(margin_interval(examples, kind, 1e-4, 1000), examples) for name, kind in kinds.items()
-    }
+    margins = {name: kind and _witness(margin_interval(examples, kind, 1e-4), examples) for name, kind in kinds.items()}
     learned, combination = margins["learned"], None
-    if learned is not None and learned["weights"] is None and not examples.normalize:
-        verdict = verdict_of(examples)
+    if learned is not None and learned["weights"] is None and _decidable(examples):
+        verdict = verdict_of(examples.unscaled(), progress)
         if isinstance(verdict, Inseparable):
             combination = _shares(verdict)
         elif isinstance(verdict, Separable) and verdict.weights.dtype != object:
             learned["weights"] = _whole(verdict, examples)
     u = None
     if compares:
-        found = comparator_of(examples) if comparator is None else None
+        found = comparator_of(examples, progress=progress) if comparator is None else None
         u = (found.whole if found else examples.vector("comparator", comparator)).tolist()
     return {"margins": margins, "separability": combination, "comparator": u}
 
@@ -74,7 +77,7 @@ def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: flo
         delta=delta,
     )
     said = list(statements(case))
-    return {
+    record = {
         "certificate": VERSION,
         **description,
         "delta": delta,
@@ -86,6 +89,13 @@ def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: flo
         "bounds": [_entry(one) for one in said if isinstance(one, Statement)],
         "excluded": [one._asdict() for one in said if isinstance(one, Excluded)],
     }
+    return {**record, "digest": digest_of(record)}
+
+
+def digest_of(record: dict[str, Any]) -> str:
+    """Return a fingerprint of everything in a record but the fingerprint itself."""
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples:
@@ -101,6 +111,7 @@ def data_of(examples: Examples) -> dict[str, Any]:
         digest.add(source.block(span, 0, normalize=False), y)
         positive += int(np.count_nonzero(y > 0))
     return {
+        "layout": examples.layout,
         "rows": examples.n,
         "positive": positive,
         "features": examples.width,
@@ -182,12 +193,25 @@ def _verdict_record(
     if held is None or "rows" not in held:
         return {"verdict": "undecided"}
     rows = np.array(held["rows"], dtype=np.intp)
-    verdict = Inseparable.by(examples, rows, [Fraction(share) for share in held["shares"]])
-    return _shares(verdict)
+    return _shares(Inseparable.by(examples.unscaled(), rows, [_fraction(share) for share in held["shares"]]))
+
+
+def _decidable(examples: Examples) -> bool:
+    """Tell whether the rows' lengths do not matter: they do where normalised rows stand beside an intercept."""
+    return not (examples.normalize and examples.bias)
 
 
 def _shares(verdict: Inseparable) -> dict[str, Any]:
-    return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": [str(share) for share in verdict.shares]}
+    # In base 16: numbers of thousands of digits are no trouble there.
+    shares = [f"{share.numerator:x}/{share.denominator:x}" for share in verdict.shares]
+    return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": shares}
+
+
+def _fraction(text: str) -> Fraction:
+    if re.fullmatch(r"[0-9a-f]+/[0-9a-f]+", text) is None:
+        raise VerificationError(f"a share must be two numbers in base 16, such as 1/4, not {text[:20]!r}")
+    numerator, denominator = (int(part, 16) for part in text.split("/"))
+    return Fraction(numerator, denominator)
 
 
 def _entry(statement: Statement) -> dict[str, Any]:

@@ -35,13 +35,43 @@ def described(outcome: Run, n: int) -> dict[str, Any]:
 def options_of(outcome: Run) -> dict[str, Any]:
     """Return what an outcome was asked for with."""
     state = outcome.state
+    classes = state.classes.tolist()
+    if not all(isinstance(label, str | int | float) for label in classes):
+        raise ParameterError(f"labels of type {state.classes.dtype} cannot be written down; use numbers or strings")
     return {
         "fit_intercept": state.fit_intercept,
         "normalize": state.normalize,
-        "classes": state.classes.tolist(),
+        "classes": classes,
         "n_features": state.n_features,
         "start": _start(outcome),
     }
+
+
+def laid_out(X: Any, y: Any, layout: str) -> Any:
+    """Return the examples dense or sparse, as they were: sums are rounded in the order of the layout."""
+    if layout == "mixed":
+        return X
+    return _Blocks(X, layout) if y is None else _converted(X, layout)
+
+
+class _Blocks:
+    """Blocks that are converted as they are read, again and again."""
+
+    def __init__(self, blocks: Any, layout: str) -> None:
+        self.blocks, self.layout = blocks, layout
+
+    def __iter__(self) -> Iterator[Any]:
+        for X, y in self.blocks:
+            yield _converted(X, self.layout), y
+
+
+def _converted(X: Any, layout: str) -> Any:
+    import scipy.sparse
+
+    sparse = scipy.sparse.issparse(X)
+    if layout == "dense":
+        return X.toarray() if sparse else X
+    return X if sparse else scipy.sparse.csr_array(np.asarray(X))
 
 
 def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
@@ -58,11 +88,11 @@ def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
         return run(rule, blocks, n_features=options["n_features"], **common)
     if y is None:
         raise DataError("the halting loop reads a matrix and its labels: X and y")
-    limits = {"max_passes": procedure["passes"]}
+    common["max_passes"] = procedure["max_passes"]
     if procedure["kind"] == "batch_perceptron":
-        return batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **limits, **common)
-    limits |= {"max_updates": procedure["max_updates"]} if procedure["max_updates"] else {}
-    return converge(rule, X, y, selection=procedure["selection"], seed=procedure["seed"], **limits, **common)
+        return batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **common)
+    common |= {name: procedure[name] for name in ("selection", "seed", "max_updates")}
+    return converge(rule, X, y, **common)
 
 
 def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
@@ -94,16 +124,16 @@ def _procedure(outcome: Run, n: int) -> dict[str, Any]:
     if isinstance(outcome, BatchRun):
         if not isinstance(outcome.schedule, str):
             raise ParameterError('a schedule of your own cannot be written down; use "constant" or "1/k"')
-        return {"kind": "batch_perceptron", "passes": outcome.passes, "schedule": outcome.schedule}
+        limits = {"passes": outcome.passes, "max_passes": outcome.max_passes}
+        return {"kind": "batch_perceptron", "schedule": outcome.schedule, **limits}
     if isinstance(outcome, Convergence):
-        # It stopped at a limit of updates where it did not read its last pass to the end.
-        stopped = not outcome.halted and (outcome.selection == "worst" or outcome.rounds % n != 0)
         return {
             "kind": "converge",
-            "passes": max(1, outcome.passes),
             "selection": outcome.selection,
             "seed": outcome.seed if outcome.selection == "random" else 0,
-            "max_updates": outcome.updates if stopped else None,
+            "passes": outcome.passes,
+            "max_passes": outcome.max_passes,
+            "max_updates": outcome.max_updates,
         }
     passes, rest = divmod(outcome.rounds, n)
     if rest or not passes:

@@ -80,7 +80,9 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
         yield _unless(_started(case), "Winnow", lambda: winnow_of(whole, rule), outcome.mistakes)
     elif isinstance(rule, WeightedMajority | RandomizedWeightedMajority):
         yield from _experts(case, rule)
-    if case.passes == 1:
+    if case.start is not None:
+        yield Excluded("P12 progressive validation", "the first weights may have been learned from these examples")
+    elif case.passes == 1:
         yield Statement(
             risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.examples.n),
             outcome.mistakes / outcome.rounds,
@@ -95,7 +97,7 @@ def _perceptron(case: Case) -> Iterator[Statement | Excluded]:
         yield _with(u, "P2 perceptron, warm start", lambda u: warm_start_of(case.examples, u, v), mistakes)
         return
     yield _with(u, "P1 perceptron", lambda u: perceptron_of(case.examples, u), mistakes)
-    if case.passes is not None and case.comparator is not None:
+    if case.comparator is not None and case.passes is not None:
         whole, comparator = case.examples.repeated(case.passes), case.comparator
         yield Statement(hinge_of(whole, comparator), mistakes)
     else:

@@ -47,15 +47,18 @@ class Separable(Facts):
             w = rounded if unseparated(examples, rounded) is None else w
         intercept = w[0] if examples.bias else 0.0
         held = w[examples.bias :].copy()
-        return cls(held, intercept if w.dtype == object else float(intercept), bool(examples.bias), labels(examples))
+        return cls(held, intercept if w.dtype == object else float(intercept), bool(examples.bias), examples.labels)
 
     def verify(self, X: Any, y: Any = None) -> None:
         """Check the sign of y(⟨w,x⟩ + c) on every example, exactly where floating point cannot tell."""
         examples = Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes)
-        weights = np.asarray(self.weights)
+        exact = np.asarray(self.weights).dtype == object
+        weights = np.asarray(self.weights, dtype=None if exact else np.float64)
+        if not exact and not np.isfinite([*weights.ravel(), self.intercept]).all():
+            raise VerificationError("the separator has an entry that is not finite")
         if weights.shape != (examples.width,):
             raise VerificationError(f"the separator has {weights.size} weights; there are {examples.width} features")
-        whole = np.concatenate([np.array([self.intercept], dtype=weights.dtype)[: examples.bias], weights])
+        whole = np.concatenate([np.array([self.intercept] * examples.bias, dtype=weights.dtype), weights])
         missed = unseparated(examples, whole)
         if missed is not None:
             raise VerificationError(f"row {int(missed[0])} is not on its side: y⟨w,x⟩ is not above 0")
@@ -97,9 +100,9 @@ class Inseparable(Facts):
         order = np.argsort(rows, kind="stable")
         rows = rows[order]
         _, y = examples.rows(rows)
-        named = tuple(labels(examples)[int(code > 0)] for code in y)
+        named = tuple(examples.labels[int(code > 0)] for code in y)
         held = tuple(shares[int(k)] for k in order)
-        verdict = cls(rows, held, named, bool(examples.bias), labels(examples))
+        verdict = cls(rows, held, named, bool(examples.bias), examples.labels)
         _check_combination(verdict, examples)
         return verdict
 
@@ -112,12 +115,15 @@ class Inseparable(Facts):
         rows = [f"row {int(row)} ({show(label)})" for row, label in zip(self.rows, self.labels, strict=True)]
         if len(rows) == 1:
             return f"{rows[0].capitalize()} is all zeros: every vector scores it 0."
+        shares = list(map(_short, self.shares))
+        if len(rows) > _SHOWN:
+            more = f"{len(rows) - _SHOWN + 1:,} more"
+            rows, shares = [*rows[: _SHOWN - 1], more], [*shares[: _SHOWN - 1], "…"]
         listed = f"{', '.join(rows[:-1])} and {rows[-1]}"
         if self._contradicts:
             return f"{listed.capitalize()} are equal and have opposite labels."
-        shares = ", ".join(map(_short, self.shares))
         return (
-            f"No vector is right on all of {listed}: with the shares {shares}, and times their labels ±1,"
+            f"No vector is right on all of {listed}: with the shares {', '.join(shares)}, and times their labels ±1,"
             " they add up to exactly 0."
         )
 
@@ -197,12 +203,6 @@ def unseparated(examples: Examples, w: NDArray[Any], most: int = 1) -> NDArray[n
     return np.concatenate(missed)[:most] if missed else None
 
 
-def labels(examples: Examples) -> tuple[Any, Any]:
-    """Return the two labels, negative and positive, as plain Python values."""
-    negative, positive = examples.classes.labels.tolist()
-    return negative, positive
-
-
 def _check_combination(verdict: Inseparable, examples: Examples) -> None:
     rows, y = examples.rows(verdict.rows)
     if len(verdict.shares) != len(verdict.rows) or len(set(verdict.rows.tolist())) != len(verdict.rows):
@@ -230,5 +230,5 @@ def _with_intercept(fit_intercept: bool) -> str:
 
 
 def _short(share: Fraction) -> str:
-    exact = str(share)
-    return exact if len(exact) <= 13 else f"≈{float(share):.4g}"
+    # Not str() first: Python refuses to write out numbers of thousands of digits.
+    return str(share) if share.denominator.bit_length() <= 20 else f"≈{float(share):.4g}"

@@ -6,15 +6,16 @@ already open and a vector with the intercept first.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from onlinear.engine.rows import Floats
 from onlinear.runs.converge import check_integers
-from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.comparator import comparator_of, hinge_bound
-from onlinear.theory.exact import float_up, inner, root_down, root_up, squared
+from onlinear.theory.exact import float_up, inner, root_above, root_below, root_down, root_up, squared
 from onlinear.theory.examples import Examples
 from onlinear.theory.measures import hinge_sum, squared_radius
 
@@ -65,7 +66,7 @@ def perceptron_of(examples: Examples, u: Floats) -> Bound:
         float_up(geometry.difficulty),
         "P1 perceptron",
         checked=(separates(examples),),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities=geometry.quantities(),
     )
 
@@ -113,12 +114,12 @@ def warm_start_of(examples: Examples, u: Floats, v: Floats) -> Bound:
     m = geometry.squared_radius * geometry.squared_norm - 2 * along * g
     radicand = m**2 + 4 * g**2 * c
     # Where m < 0 the same number is written without a difference of two that may be nearly equal.
-    bound = (m + Fraction(root_up(radicand))) / (2 * g**2) if m >= 0 else 2 * c / (Fraction(root_down(radicand)) - m)
+    bound = (m + root_above(radicand)) / (2 * g**2) if m >= 0 else 2 * c / (root_below(radicand) - m)
     return Bound(
         float_up(bound),
         "P2 perceptron, warm start",
         checked=(separates(examples),),
-        declared=("the first weights are v",),
+        declared=("the first weights are v", EXACT),
         quantities={**geometry.quantities(), "start_norm": root_up(square)},
     )
 
@@ -160,7 +161,7 @@ def mistake_lemma_of(examples: Examples, u: Floats) -> Bound:
         float_up(geometry.difficulty),
         "P3 mistake lemma",
         checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={
             "radius": root_up(geometry.squared_radius),
             "squared_norm": float_up(1 / geometry.squared_margin),
@@ -207,12 +208,13 @@ def growth(
 def growth_of(examples: Examples, u: Floats, updates: int) -> Bound:
     """Return P4 for open examples."""
     check_integers(0, updates=updates)
+    updates = int(updates)  # NumPy's have a limit
     geometry = separating(examples, u)
     return Bound(
         float_up(geometry.difficulty),
         "P4 growth",
         checked=(separates(examples),),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={
             **geometry.quantities(),
             "updates": updates,
@@ -235,7 +237,7 @@ def hinge(
     """Return the bound on the perceptron's mistakes in one pass where nothing needs to separate the examples.
 
     M ≤ a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all examples: for
-    every u at once, and every order. The length of u matters.
+    every u at once, and every order. The length of u matters. Infinite where H is too large for a float.
 
     Parameters
     ----------
@@ -262,9 +264,9 @@ def hinge_of(examples: Examples, u: Floats) -> Bound:
     loss = hinge_sum(examples, u)
     radius, norm = squared_radius(examples).value, squared(u)
     return Bound(
-        hinge_bound(radius, norm, Fraction(loss)),
+        hinge_bound(radius, norm, Fraction(loss)) if math.isfinite(loss) else math.inf,
         "P5 perceptron, not separable",
         checked=(f"R and H are taken over all {examples.n:,} rounds",),
-        declared=(FROM_ZERO, NO_OTHER_ROUNDS),
+        declared=(FROM_ZERO, NO_OTHER_ROUNDS, EXACT),
         quantities={"radius": root_up(radius), "norm": root_up(norm), "hinge_sum": loss},
     )

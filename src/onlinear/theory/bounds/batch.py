@@ -10,7 +10,7 @@ from typing import Any
 from onlinear.engine.rows import Floats
 from onlinear.runs.batch import Schedule, step_size_of
 from onlinear.runs.converge import check_integers
-from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.exact import float_up, root_up
 from onlinear.theory.examples import UNIT, Examples
@@ -57,7 +57,7 @@ def batch_perceptron_of(examples: Examples, u: Floats) -> Bound:
         float_up(Fraction((n + 1) ** 2, 4 * n) * geometry.difficulty),
         "P10 batch perceptron",
         checked=(separates(examples),),
-        declared=(FROM_ZERO, "the step size is constant"),
+        declared=(FROM_ZERO, "the step size is constant", EXACT),
         quantities={**geometry.quantities(), "n": n, "updates": float_up(n * geometry.difficulty)},
         of="steps",
     )
@@ -104,6 +104,7 @@ def batch_schedule(
 def batch_schedule_of(examples: Examples, u: Floats, schedule: Schedule, max_steps: int = _MAX_STEPS) -> Bound:
     """Return P11 for open examples."""
     check_integers(1, max_steps=max_steps)
+    max_steps = int(max_steps)
     step_size = step_size_of(schedule)
     geometry = separating(examples, u)
     goal = examples.n**2 * geometry.difficulty
@@ -123,7 +124,7 @@ def batch_schedule_of(examples: Examples, u: Floats, schedule: Schedule, max_ste
         first,
         "P11 batch perceptron, schedule",
         checked=(separates(examples),),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "n": examples.n, "goal": float_up(goal)},
         strict=True,
         of="steps",
@@ -133,12 +134,24 @@ def batch_schedule_of(examples: Examples, u: Floats, schedule: Schedule, max_ste
 
 def _first_beyond(goal: Fraction, step_size: Callable[[int], float], max_steps: int) -> float:
     """Return the first K whose quotient is certainly above the goal, or infinity."""
-    limit, total, squares = float_up(goal), 0.0, 0.0
+    limit = float_up(goal)
+    if limit >= max_steps:  # the quotient is never above K
+        return math.inf
+    largest = total = squares = 0.0
+    exponent = 0
     for k in range(1, max_steps + 1):
         eta = step_size(k)
+        if eta > largest:
+            # Sums are in units of the largest step so far, rounded to a power of two: so none overflows, and what
+            # underflows is nothing beside it.
+            largest, before, exponent = eta, exponent, math.frexp(eta)[1]
+            total = math.ldexp(total, before - exponent)
+            squares = math.ldexp(squares, 2 * (before - exponent))
+        eta = math.ldexp(eta, -exponent)
         total += eta
         squares += eta * eta
-        # Each sum has been rounded k times at most, and each square once.
+        # Each sum has been rounded k times at most, and each square once; the rest is for this comparison, and for
+        # what has underflowed.
         if total * total * (1.0 - (2.0 * k + 8.0) * UNIT) > limit * squares * (1.0 + (k + 8.0) * UNIT):
             return float(k)
     return math.inf

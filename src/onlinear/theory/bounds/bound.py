@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from onlinear.display import Facts, rounded_down, rounded_up
 
+EXACT = "rounding decided no prediction"
+"""What is declared wherever the mistakes or updates of a learner are bounded; see `Bound`."""
+
 _COUNTS = ("mistakes", "updates", "steps")
 _GIVEN = ("eta", "delta", "p", "C", "alpha", "theta")
 """Quantities that are no bounds themselves."""
@@ -21,13 +24,17 @@ class Bound(Facts):
     Attributes
     ----------
     value : float
-        The number; never below what the theorem says. Infinite where nothing is known.
+        The number; never below what the theorem says (of a bound from below, never above). Infinite where
+        nothing is known.
     theorem : str
         Which theorem, in short.
     checked : tuple of str
         The assumptions that were checked on the examples.
     declared : tuple of str
-        The assumptions that could not be: they are the caller's word.
+        The assumptions that could not be: they are the caller's word. The theorems speak of exact
+        arithmetic, so every bound on a learner's mistakes, updates or steps declares `EXACT`: in a run in
+        floating point a score that is within rounding of 0 may fall on the other side, and the run go
+        another way.
     quantities : dict
         What the number is made of.
     strict : bool

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from onlinear.engine.rows import SparseBlock
 from onlinear.errors import AssumptionError
 from onlinear.rules.experts import WeightedMajority
-from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.outward import (
     check_share,
+    half_keeping_log_down,
     inverse_log_up,
-    keeping_log_down,
     keeping_log_up,
     log_up,
 )
 from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up, root_up
+from onlinear.theory.exact import float_up, root_above
 from onlinear.theory.examples import Examples
 
 _ADVICE = "advice is −1 or +1 in every column"
@@ -94,10 +94,10 @@ def weighted_majority_of(examples: Examples, eta: float) -> Bound:
     if eta <= 0.5:
         quantities["looser"] = float_up(2 * (1 + Fraction(eta)) * advice.m + 2 * log_n / Fraction(eta))
     return Bound(
-        float_up((log_n + advice.m * keeping_log_up(eta)) / keeping_log_down(eta / 2)),
+        float_up((log_n + advice.m * keeping_log_up(eta)) / half_keeping_log_down(eta)),
         "weighted majority",
         checked=(_ADVICE,),
-        declared=(EQUAL,),
+        declared=(EQUAL, EXACT),
         quantities=quantities,
     )
 
@@ -133,7 +133,7 @@ def halving_of(examples: Examples) -> Bound:
         logarithm if exact else logarithm + 4.0 * math.ulp(logarithm),
         "halving",
         checked=(_ADVICE, f"expert {advice.best} is perfect"),
-        declared=(EQUAL,),
+        declared=(EQUAL, EXACT),
         quantities=advice.quantities(),
     )
 
@@ -195,7 +195,7 @@ def anytime_of(examples: Examples, delta: float | None = None) -> Bound:
     """Return the bound without a horizon for open examples."""
     advice = best_expert(examples)
     log_n = log_up(advice.N)
-    regret = 2 * Fraction(root_up(advice.T * log_n / 2)) + Fraction(root_up(log_n / 8))
+    regret = 2 * root_above(advice.T * log_n / 2) + root_above(log_n / 8)
     return _drawn(advice.m + regret, "randomised weighted majority, anytime", advice, {}, delta)
 
 
@@ -203,13 +203,13 @@ def _drawn(expected: Fraction, theorem: str, advice: Advice, more: dict[str, flo
     """Return a bound on the expectation, or with δ one on what is drawn."""
     quantities = {**advice.quantities(), **more}
     if delta is None:
-        return Bound(float_up(expected), theorem, (_ADVICE,), (EQUAL,), quantities, of="expected mistakes")
+        return Bound(float_up(expected), theorem, (_ADVICE,), (EQUAL, EXACT), quantities, of="expected mistakes")
     check_share(delta=delta)
-    deviation = Fraction(root_up(advice.T * inverse_log_up(delta) / 2))
+    deviation = root_above(advice.T * inverse_log_up(delta) / 2)
     return Bound(
         float_up(expected + deviation),
         theorem,
         checked=(_ADVICE,),
-        declared=(EQUAL, f"the draws are random: this holds with probability 1 − {delta:g}"),
+        declared=(EQUAL, EXACT, f"the draws are random: this holds with probability 1 − {delta:g}"),
         quantities={**quantities, "expected_mistakes": float_up(expected), "delta": delta},
     )

@@ -12,14 +12,14 @@ from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.geometry import opened, separates, separating
 from onlinear.theory.bounds.outward import check_share, inverse_log_up
-from onlinear.theory.exact import float_up, root_up
+from onlinear.theory.exact import float_up, root_above
 from onlinear.theory.examples import Examples
 
 
 def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | None = None) -> Bound:
     """Return the bound on the mean risk of the hypotheses that one pass has used (progressive validation).
 
-    At most M/T + √(ln(1/δ)/(2T)), with probability 1 − δ. A hypothesis drawn uniformly from them has that
+    At most M/T + √(ln(1/δ)/(2T)), and 1, with probability 1 − δ. A hypothesis drawn uniformly from them has that
     mean risk, their majority vote at most twice it; the averaged vector has no such guarantee.
 
     Parameters
@@ -41,14 +41,16 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
     check_integers(1, rounds=rounds)
     check_integers(0, mistakes=mistakes)
     check_share(delta=delta)
+    check_integers(0, examples=0 if examples is None else examples)
+    mistakes, rounds = int(mistakes), int(rounds)
     if mistakes > rounds:
         raise ParameterError(f"{mistakes} mistakes in {rounds} rounds")
     if examples is not None and rounds > examples:
         raise AssumptionError(f"{rounds} rounds with {examples} examples: more than one pass")
     once = "each example is seen once"
-    deviation = root_up(inverse_log_up(delta) / (2 * int(rounds)))
+    deviation = root_above(inverse_log_up(delta) / (2 * rounds))
     return Bound(
-        float_up(Fraction(int(mistakes), int(rounds)) + Fraction(deviation)),
+        min(1.0, float_up(Fraction(mistakes, rounds) + deviation)),
         "P12 progressive validation",
         checked=() if examples is None else (once,),
         declared=(*((once,) if examples is None else ()), "examples are independent, of one distribution (i.i.d.)"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from onlinear.engine.rows import Floats
 from onlinear.errors import AssumptionError
-from onlinear.theory.exact import float_up, root_down, root_up, squared
+from onlinear.theory.exact import float_down, float_up, root_down, root_up, squared
 from onlinear.theory.examples import Examples
 from onlinear.theory.hard_margin import margin_interval
 from onlinear.theory.interval import learned_kind
@@ -71,7 +71,8 @@ def separating(examples: Examples, u: Floats) -> Geometry:
     geometry = measured(examples, u)
     least = geometry.least
     if least.value <= 0:
-        found = f"is {float(least.value):g}" if least.exact else f"is not certainly above {float(least.value):g}"
+        at_least = float_down(least.value)
+        found = f"is {at_least:g}" if least.exact else f"is not certainly above {at_least:g}"
         raise AssumptionError(f"u does not separate the examples: y⟨u,x⟩ {found} at row {least.row}")
     return geometry
 

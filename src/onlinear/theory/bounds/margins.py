@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
-from onlinear.errors import AssumptionError
+from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.outcome import Run
-from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.bounds.outward import check_at_least, log_up
-from onlinear.theory.exact import float_up, root_down, root_up
+from onlinear.theory.exact import float_up, root_above, root_below, root_down, root_up
 from onlinear.theory.examples import Examples
 from onlinear.theory.interval import learned_kind, proven_upper
 
@@ -38,6 +38,8 @@ def backward(run: Run) -> Bound:
     >>> 2**-0.5 <= bounds.backward(run).value < 0.7072
     True
     """
+    if not isinstance(run, Run):
+        raise ParameterError(f"run is {run!r}; it must be a Run, as onlinear.run returns it")
     margin = run.margin_upper_bound
     if margin is None:
         raise AssumptionError(f"{type(run.rule).__name__} is not additive: its weights are no sum of steps λ·y·x")
@@ -67,7 +69,7 @@ def duality(
     Parameters
     ----------
     rows, shares : arrays
-        The rows that take part, and their λ, which are divided by their sum.
+        The rows that take part, by their numbers, and their λ, at least 0, which are divided by their sum.
     X, y, fit_intercept, normalize, classes
         As in `perceptron`.
 
@@ -78,11 +80,34 @@ def duality(
     2.5
     """
     examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return duality_of(examples, np.asarray(rows, dtype=np.intp), np.asarray(shares, dtype=np.float64))
+    return duality_of(examples, _numbers(rows), _shares(shares))
+
+
+def _numbers(rows: Any) -> NDArray[np.intp]:
+    """Return row numbers, which nothing was cut off."""
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
+        raise ParameterError(f"rows is {rows!r}; it must be the numbers of rows, which are integers")
+    return numbers.astype(np.intp)
+
+
+def _shares(shares: Any) -> Floats:
+    """Return the shares of a convex combination, up to their sum."""
+    try:
+        values = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"shares is {shares!r}; it must be numbers, one for each row") from error
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0.0)).all():
+        raise ParameterError(f"shares is {shares!r}; it must be finite numbers, at least 0, one for each row")
+    return values
 
 
 def duality_of(examples: Examples, rows: NDArray[np.intp], shares: Floats) -> Bound:
     """Return P7 for open examples."""
+    if rows.size != shares.size or not shares.any():
+        raise ParameterError(
+            f"{shares.size} shares for {rows.size} rows; each row needs one, and not all of them may be 0"
+        )
     return Bound(
         proven_upper(examples, rows, shares, learned_kind(examples)),
         "P7 duality",
@@ -135,7 +160,7 @@ def margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
         float_up(reach / gamma2),
         "P8 margin perceptron",
         checked=(separates(examples),),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "margin_when_halted": root_down(b**2 * gamma2 / reach**2)},
         of="updates",
     )
@@ -183,7 +208,7 @@ def normalized_margin_perceptron_of(examples: Examples, u: Floats, margin: float
         raise AssumptionError(
             f"u has a margin of {root_up(geometry.squared_margin):g}, which is not above the {margin:g} asked for"
         )
-    R, gamma = Fraction(root_up(geometry.squared_radius)), Fraction(root_down(geometry.squared_margin))
+    R, gamma = root_above(geometry.squared_radius), root_below(geometry.squared_margin)
     first = second = math.inf
     if gamma > beta:  # as it is, but for the last bit of γ
         room = gamma - beta
@@ -193,7 +218,7 @@ def normalized_margin_perceptron_of(examples: Examples, u: Floats, margin: float
         min(first, second),
         "P9 margin perceptron, normalised",
         checked=(separates(examples), "its margin is above β"),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "first_form": first, "second_form": second},
         of="updates",
     )

@@ -15,7 +15,7 @@ from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.runs.converge import check_integers
 from onlinear.runs.online import read_arrays
 from onlinear.streams.labels import show
-from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import measured, separator
 from onlinear.theory.exact import float_up, root_down, root_up, squared
 from onlinear.theory.examples import Examples
@@ -74,9 +74,9 @@ class ClassPairs:
 
     def vector(self, U: Any) -> Floats:
         """Return the rows of a comparator, laid end to end."""
-        matrix = np.asarray(U, dtype=np.float64)
+        matrix = _finite_matrix(U)
         shape = (self.classes.size, self.rows.shape[1])
-        if matrix.shape != shape or not np.isfinite(matrix).all():
+        if matrix is None or matrix.shape != shape:
             raise ParameterError(f"U must be a matrix of finite numbers, {shape[0]} classes × {shape[1]} features")
         return matrix.reshape(-1)
 
@@ -85,6 +85,15 @@ class ClassPairs:
         i, offset = divmod(pair, self.classes.size - 1)
         own, other = (show(self.classes[(self.codes[i] + turn) % self.classes.size]) for turn in (0, 1 + offset))
         return f"row {i}, of class {own}, against class {other}"
+
+
+def _finite_matrix(given: Any) -> Floats | None:
+    """Return a matrix of finite numbers; None where it is something else."""
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return matrix if matrix.ndim == 2 and np.isfinite(matrix).all() else None
 
 
 def multiclass(X: Any, y: Any, U: Any = None, *, classes: Any = None) -> Bound:
@@ -124,7 +133,7 @@ def multiclass_of(pairs: ClassPairs, examples: Examples, u: Floats) -> Bound:
         float_up(geometry.difficulty),
         "P13 multiclass perceptron",
         checked=(f"U separates the classes on all {pairs.codes.size:,} examples, and ‖x‖ ≤ R on them",),
-        declared=(_FROM_ZERO,),
+        declared=(_FROM_ZERO, EXACT),
         quantities={
             "radius": root_up(geometry.squared_radius / 2),
             "margin": root_down(geometry.squared_margin),
@@ -152,9 +161,13 @@ def multiclass_backward(W: Any, mistakes: int) -> Bound:
     0.5
     """
     check_integers(0, mistakes=mistakes)
-    square = squared(np.asarray(W, dtype=np.float64).reshape(-1))
+    mistakes = int(mistakes)
+    matrix = _finite_matrix(W)
+    if matrix is None:
+        raise ParameterError("W must be a matrix of finite numbers, with a row for each class")
+    square = squared(matrix.reshape(-1))
     return Bound(
-        root_up(square / Fraction(int(mistakes)) ** 2) if mistakes else math.inf,
+        root_up(square / Fraction(mistakes) ** 2) if mistakes else math.inf,
         "P13 multiclass, the proof read backwards",
         declared=(_FROM_ZERO, "W is the sum of the steps, which no rounding has changed"),
         quantities={"norm": root_up(square), "mistakes": mistakes},

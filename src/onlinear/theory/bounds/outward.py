@@ -31,9 +31,9 @@ def keeping_log_up(eta: float) -> Fraction:
     return _above(-math.log1p(-eta))
 
 
-def keeping_log_down(eta: float) -> Fraction:
-    """Return ln(1/(1−η)), rounded down."""
-    return -_above(math.log1p(-eta))
+def half_keeping_log_down(eta: float) -> Fraction:
+    """Return ln(2/(2−η)), rounded down; it is above η/2, which also holds where η/2 is too small for a float."""
+    return max(Fraction(eta) / 2, -_above(math.log1p(-eta / 2)))
 
 
 def _above(logarithm: float) -> Fraction:

@@ -12,11 +12,12 @@ from onlinear.engine.rows import Floats, Row, size, value
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import rule
 from onlinear.runs.converge import check_integers
-from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
+from onlinear.theory.bounds.bound import EXACT, Bound
+from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating, separator
 from onlinear.theory.bounds.outward import check_at_least
 from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up, root_up, squared
+from onlinear.theory.comparator import comparator_of
+from onlinear.theory.exact import float_down, float_up, root_up, squared
 from onlinear.theory.examples import UNIT, Examples
 from onlinear.theory.measures import hinge_losses, hinge_sum, squared_radius, sum_up
 
@@ -24,6 +25,8 @@ Variant: TypeAlias = Literal["PA", "PA-I", "PA-II"]
 
 _ROUNDINGS = 128.0
 """What powers and the roots of their sum may lose, in roundings; the sum itself loses one an entry."""
+_LEAST = Fraction(2) ** -1074
+"""What a product may lose to underflow."""
 
 
 def passive_aggressive(
@@ -41,15 +44,18 @@ def passive_aggressive(
 
     PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1 throughout; a u with another functional margin is scaled to 1.
     PA-I: M ≤ max(R², 1/C)(‖u‖² + 2CΣℓ), and PA-II: M ≤ (R² + 1/(2C))(‖u‖² + 2CΣℓ²), for every u, with
-    ℓ = max(0, 1 − y⟨u,x⟩), summed over all examples.
+    ℓ = max(0, 1 − y⟨u,x⟩), summed over all examples; infinite where the sum is too large for a float.
 
     Parameters
     ----------
+    u : array, or pair (array, float)
+        The comparator, and its intercept. Default: of PA a separator with nearly the largest margin; of the
+        others, for which nothing needs to separate, `onlinear.best_comparator`.
     C : float
         C > 0 of PA-I and PA-II; PA has none.
     variant : {"PA", "PA-I", "PA-II"}
         How far a step may go: the whole way, at most C, or less the longer it is.
-    X, y, u, fit_intercept, normalize, classes
+    X, y, fit_intercept, normalize, classes
         As in `perceptron`.
 
     Examples
@@ -61,43 +67,55 @@ def passive_aggressive(
     >>> bounds.passive_aggressive(X, y, [1.0, 1.0], C=0.5, variant="PA-I").mistakes
     4
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    _check_variant(C, variant)
+    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    if u is not None:
+        whole = examples.vector("u", u)
+    else:
+        whole = separator(examples) if variant == "PA" else comparator_of(examples).whole
     return passive_aggressive_of(examples, whole, C, variant)
+
+
+def _check_variant(C: float | None, variant: Variant) -> None:
+    if variant not in ("PA", "PA-I", "PA-II"):
+        raise ParameterError(f'variant is {variant!r}; it must be "PA", "PA-I" or "PA-II"')
+    number = isinstance(C, int | float | np.number) and 0.0 < C < math.inf
+    if not (C is None if variant == "PA" else number):
+        raise ParameterError(f"C is {C!r}; {variant} needs {'none' if variant == 'PA' else 'a finite number above 0'}")
 
 
 def passive_aggressive_of(examples: Examples, u: Floats, C: float | None = None, variant: Variant = "PA") -> Bound:
     """Return the bound of a passive-aggressive algorithm for open examples."""
-    if variant not in ("PA", "PA-I", "PA-II"):
-        raise ParameterError(f'variant is {variant!r}; it must be "PA", "PA-I" or "PA-II"')
-    if (C is None) != (variant == "PA") or not (C is None or 0.0 < C < math.inf):
-        raise ParameterError(f"C is {C!r}; {variant} needs {'none' if variant == 'PA' else 'a finite number above 0'}")
+    _check_variant(C, variant)
     if C is None:
         geometry = separating(examples, u)
         return Bound(
             float_up(geometry.difficulty),
             variant,
             checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
-            declared=(FROM_ZERO,),
+            declared=(FROM_ZERO, EXACT),
             quantities=geometry.quantities(),
         )
+    C = float(C)
     c, R2, norm = Fraction(C), squared_radius(examples).value, squared(u)
     if variant == "PA-I":
         loss, factor = hinge_sum(examples, u), max(R2, 1 / c)
     else:
         loss, factor = squared_hinge_sum(examples, u), R2 + 1 / (2 * c)
     return Bound(
-        float_up(factor * (norm + 2 * c * Fraction(loss))),
+        float_up(factor * (norm + 2 * c * Fraction(loss))) if math.isfinite(loss) else math.inf,
         variant,
         checked=(f"R and the losses are taken over all {examples.n:,} examples",),
-        declared=(FROM_ZERO, "each example is seen once"),
+        declared=(FROM_ZERO, "each example is seen once", EXACT),
         quantities={"radius": root_up(R2), "norm": root_up(norm), "C": C, "losses": loss},
     )
 
 
 def squared_hinge_sum(examples: Examples, u: Floats) -> float:
     """Return Σ max(0, 1 − y⟨u,x⟩)² over all examples, rounded up."""
-    squares = (np.nextafter(losses * losses, np.inf) for losses in hinge_losses(examples, u))
-    return sum_up(np.array([sum_up(part) for part in squares]))
+    with np.errstate(over="ignore"):
+        sums = [sum_up(np.nextafter(losses * losses, np.inf)) for losses in hinge_losses(examples, u)]
+    return sum_up(np.array(sums))
 
 
 def p_norm(
@@ -143,14 +161,14 @@ def p_norm_of(examples: Examples, u: Floats, p: float) -> Bound:
     else:
         slack = Fraction(1 + (2.0 * (u.size + _ROUNDINGS)) * UNIT)
         radius = max(float(part.scores.max()) for part in accepted(examples, PLengths(float(p))))
-        norm = _q_norm(u, p / (p - 1.0))
-        radius2, norm2 = (Fraction(radius) * slack) ** 2, (Fraction(norm) * slack) ** 2
+        radius2 = ((Fraction(radius) + _LEAST) * slack) ** 2
+        norm2 = (_q_norm(u, p / (p - 1.0)) * slack) ** 2
     norm2 /= geometry.least.value**2
     return Bound(
         float_up((Fraction(p) - 1) * radius2 * norm2),
         "p-norm perceptron",
         checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
-        declared=(FROM_ZERO,),
+        declared=(FROM_ZERO, EXACT),
         quantities={"p": p, "radius": root_up(radius2), "norm": root_up(norm2)},
     )
 
@@ -179,9 +197,10 @@ class PLengths(NamedTuple):
         return False
 
 
-def _q_norm(u: Floats, q: float) -> float:
+def _q_norm(u: Floats, q: float) -> Fraction:
+    """Return ‖u‖_q but for roundings; it may be more than a float can hold."""
     largest = float(np.abs(u).max())
-    return largest * math.pow(math.fsum(((np.abs(u) / largest) ** q).tolist()), 1.0 / q)
+    return Fraction(largest) * Fraction(math.pow(math.fsum(((np.abs(u) / largest) ** q).tolist()), 1.0 / q))
 
 
 def additive_adversary(N: int, k: int) -> Bound:
@@ -202,10 +221,11 @@ def additive_adversary(N: int, k: int) -> Bound:
     501.0
     """
     check_integers(1, N=N, k=k)
+    N, k = int(N), int(k)
     if k > N:
         raise ParameterError(f"k is {k}; there are {N} variables")
     return Bound(
-        (N + k - 1) / 2.0,
+        float_down(Fraction(N + k - 1, 2)),
         "adversary against additive algorithms",
         declared=("an adversary chooses the examples",),
         quantities={"N": N, "k": k},

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.rules.winnow import Winnow
-from onlinear.theory.bounds.bound import Bound
+from onlinear.runs.converge import check_integers
+from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.outward import log_down, log_up
 from onlinear.theory.bounds.reading import accepted
 from onlinear.theory.exact import float_up
@@ -31,6 +32,7 @@ def winnow(
     *,
     relevant: Sequence[int] | None = None,
     classes: Any = None,
+    n_features: int | None = None,
 ) -> Bound:
     """Return the bound on Winnow's mistakes where a disjunction of k of the N variables labels the examples.
 
@@ -49,6 +51,8 @@ def winnow(
         not be the smallest.
     classes
         As in `onlinear.run`.
+    n_features : int, optional
+        N of the run, where the data do not show it: a sparse matrix may have fewer columns. Default: theirs.
 
     Returns
     -------
@@ -61,11 +65,17 @@ def winnow(
     >>> bound.value, bound.mistakes, bound.quantities["k"]
     (11.0, 10, 1)
     """
-    return winnow_of(Examples(X, y, classes=classes), rule, relevant)
+    check_integers(1, n_features=1 if n_features is None else n_features)
+    examples = Examples(X, y, classes=classes, n_features=0 if n_features is None else int(n_features))
+    if n_features is not None and examples.width > n_features:
+        raise ParameterError(f"n_features is {n_features}, but the examples have {examples.width} features")
+    return winnow_of(examples, rule, relevant)
 
 
 def winnow_of(examples: Examples, rule: Winnow, relevant: Sequence[int] | None = None) -> Bound:
     """Return Winnow's bound for open examples."""
+    if not isinstance(rule, Winnow):
+        raise ParameterError(f"rule is {rule!r}; it must be a Winnow rule, as in onlinear.rules.Winnow()")
     variables = disjunction_of(examples) if relevant is None else _checked(examples, relevant)
     k, N = len(variables), examples.width
     alpha = Fraction(1.0 + rule.beta)
@@ -78,7 +88,7 @@ def winnow_of(examples: Examples, rule: Winnow, relevant: Sequence[int] | None =
             "inputs are 0 or 1",
             f"a disjunction of {k} of the {N} variables labels all {examples.n:,} examples",
         ),
-        declared=(FROM_ONE,),
+        declared=(FROM_ONE, EXACT),
         quantities={"k": k, "N": N, "alpha": float(alpha), "theta": float(theta), "promotions": promotions},
         strict=True,
     )
@@ -160,6 +170,8 @@ def _entries(block: Block) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _checked(examples: Examples, relevant: Sequence[int]) -> tuple[int, ...]:
     """Return the given variables, once they are known to label the examples."""
+    if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) for j in relevant):
+        raise ParameterError(f"relevant is {list(relevant)}; it must be the numbers of variables, which are integers")
     variables = sorted({int(j) for j in relevant})
     if variables and not 0 <= variables[0] <= variables[-1] < examples.width:
         raise ParameterError(f"relevant is {list(relevant)}; the variables are 0 to {examples.width - 1}")
