@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
 from onlinear.errors import AssumptionError, ParameterError
@@ -20,8 +21,9 @@ from onlinear.streams.sources import open_source
 from onlinear.theory.exact import float_down, products, root_down, root_up, squared, squared_lengths
 from onlinear.theory.examples import UNIT, Examples
 
-_EXACT_ENTRIES = 1_000_000
-"""How many entries are computed with exactly, about, where many rows might be the extreme one."""
+_EXACT_ENTRIES = 4_000_000
+"""How many entries are computed with exactly, about, where many rows might be the extreme one: some seconds' work."""
+_PORTION = 200_000
 
 
 class Margin(NamedTuple):
@@ -220,8 +222,10 @@ def least_agreement(examples: Examples, w: Floats) -> Extreme:
     if examples.normalize or near_rows.size * examples.entries > _EXACT_ENTRIES * examples.n:
         lowest = int(np.argmin(low))
         return Extreme(Fraction(math.nextafter(float(low[lowest]), -math.inf)), int(near_rows[lowest]), exact=False)
-    matrix, y = examples.rows(near_rows)
-    agreements = [int(code) * value for code, value in zip(y, products(matrix, w), strict=True)]
+    agreements: list[Fraction] = []
+    for some in _portions(near_rows, examples):
+        matrix, y = examples.rows(some)
+        agreements += [int(code) * value for code, value in zip(y, products(matrix, w), strict=True)]
     k = min(range(len(agreements)), key=agreements.__getitem__)
     return Extreme(agreements[k], int(near_rows[k]), exact=True)
 
@@ -244,10 +248,17 @@ def squared_radius(examples: Examples) -> Extreme:
     if near_rows.size * examples.entries > _EXACT_ENTRIES * examples.n:
         highest = int(np.argmax(high))
         return Extreme(Fraction(float(high[highest])) ** 2, int(near_rows[highest]), exact=False)
-    matrix, _ = examples.rows(near_rows)
-    squares = squared_lengths(matrix)
+    squares: list[Fraction] = []
+    for some in _portions(near_rows, examples):
+        squares += squared_lengths(examples.rows(some)[0])
     k = max(range(len(squares)), key=squares.__getitem__)
     return Extreme(squares[k], int(near_rows[k]), exact=True)
+
+
+def _portions(rows: NDArray[np.intp], examples: Examples) -> list[NDArray[np.intp]]:
+    """Return rows in portions that take little memory where their entries are whole numbers without limit."""
+    entries = rows.size * examples.entries // examples.n
+    return np.array_split(rows, 1 + entries // _PORTION)
 
 
 def divided_by_root(value: Fraction, square: Fraction) -> float:
