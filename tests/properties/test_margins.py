@@ -97,7 +97,7 @@ def test_measures_of_normalized_rows():
 @given(
     x=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3).filter(any),
     w=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3).filter(any),
-    size=st.sampled_from([2.0**-1000, 2.0**-660, 2.0**-300, 1.0, 2.0**300]),
+    size=st.sampled_from([2.0**-1023, 2.0**-1000, 2.0**-660, 2.0**-300, 1.0, 2.0**300]),
     length=st.sampled_from([2.0**-400, 2.0**-100, 1.0, 2.0**200]),
 )
 def test_normalized_margins_are_never_above_the_truth(x, w, size, length):

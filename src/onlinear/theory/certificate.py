@@ -209,7 +209,10 @@ class Certificate(Facts):
     def _facts(self) -> list[tuple[str, str]]:
         data, outcome = self.record["data"], self.record["outcome"]
         facts = [
-            ("examples", f"{data['rows']:,} with {data['features']:,} features, sha256 {data['fingerprint'][:16]}…"),
+            (
+                "examples",
+                f"{data['rows']:,} with {counted(data['features'], 'feature')}, sha256 {data['fingerprint'][:16]}…",
+            ),
             ("order", _order(self.record["procedure"])),
             ("mistakes", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds"),
             ("updates", f"{outcome['updates']:,}"),
@@ -296,4 +299,5 @@ def _said(entry: dict[str, Any]) -> str:
     if entry["of"] == "risk":
         declared = ", ".join(entry["declared"])
         return f"mean risk of the hypotheses used ≤ {rounded_up(value)}{chance} (declared: {declared})"
-    return f"{count} {entry['of']} {relation} {rounded_up(value)}{chance} ({_share(entry):.1%} of it)"
+    noun = entry["of"].removesuffix("s") if actual == 1 else entry["of"]
+    return f"{count} {noun} {relation} {rounded_up(value)}{chance} ({_share(entry):.1%} of it)"

@@ -138,17 +138,17 @@ class Examples:
             # Of a zero vector nothing is rounded; any other product may also underflow, before the row is scaled.
             # An error bound that overflows decides nothing.
             with np.errstate(over="ignore"):
-                lost = _LEAST * self._scales(source, first, span) if size else 0.0
+                lost = self._underflow(source, first, span) if size else 0.0
                 errors = terms * (UNIT * (size * lengths) + lost)
             yield Part(first + span.start, y, scores, errors)
 
-    def _scales(self, source: Source, first: int, span: slice) -> Floats | float:
-        """Return what a sum over a row is multiplied by, at most."""
+    def _underflow(self, source: Source, first: int, span: slice) -> Floats | float:
+        """Return what a product may lose to underflow, once the sum over its row is scaled."""
         if not self.normalize:
-            return 1.0
+            return _LEAST
         lengths = self._measured(Lengths(), source.block(span, 0, normalize=False), source, first, span)
-        # A zero row stays as it is.
-        return np.maximum(1.0, 2.0 / np.where(lengths > 0.0, lengths, 2.0))
+        # A zero row stays as it is. Not 1/‖x‖ first, which may overflow.
+        return np.maximum(_LEAST, 2.0 * _LEAST / np.where(lengths > 0.0, lengths, 2.0))
 
     def prices(self, w: Floats) -> Iterator[tuple[int, NDArray[np.int8], Floats]]:
         """Yield ⟨w,x⟩ of all rows as they come out, for those who need no more."""
