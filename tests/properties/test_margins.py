@@ -191,6 +191,17 @@ def test_a_feature_in_another_unit(size, intercept):
     assert found.gap <= 2e-6
 
 
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[-1.0, -10.0], [3.0, 40.0], [2.0, -10.0]], [1, -1, 1]),
+        ([[-4.0, 30.0], [4.0, 20.0], [-4.0, 50.0], [0.0, 30.0], [2.0, -20.0]], [-1, -1, -1, -1, 1]),
+    ],
+)
+def test_where_a_unit_for_each_feature_is_the_wrong_one(X, y):
+    assert onlinear.max_margin(X, y).gap <= 1e-6
+
+
 def test_one_row():
     found = onlinear.max_margin([[1e-6, -1.0, 3.0]], [-1], classes=(-1, 1))
     assert found.gap <= 1e-6

@@ -143,7 +143,7 @@ class Certificate(Facts):
         """Return the certificate that `to_json` wrote; nothing in it is believed before `verify`."""
         try:
             record = json.loads(text)
-        except ValueError as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise DataError(f"this is not a certificate: {error}") from error
         if not isinstance(record, dict) or record.get("certificate") != VERSION or not set(record) >= _NAMES:
             raise DataError(f"this is not a certificate of version {VERSION}, or not all of one")

@@ -21,7 +21,7 @@ from onlinear.theory.trial import perceptron_separator
 Progress = Callable[[Step], None]
 
 _SOLVER_TOLERANCE = 1e-12
-_FLOORS = (1e-4, 0.0, 1e-8)
+_FLOORS = (1e-4, 1.0, 0.0, 1e-8)
 _CLOSED = 1e-9
 """Where a program's own ends are this near, other units can bring nothing."""
 _COST = 1.5e-8
