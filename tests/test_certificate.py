@@ -290,6 +290,17 @@ def test_a_limit_that_is_met_as_it_halts():
         onlinear.certify(onlinear.converge(Perceptron(), X, y, selection="worst", start=begun), X, y)
 
 
+@pytest.mark.parametrize("size", [1e-162, 1e-170, 1e-300])
+def test_no_theorem_is_held_against_scores_that_underflow(size):
+    X, y = np.tile([[size, 0.0], [0.0, size]], (20, 1)), np.ones(40)
+    run = onlinear.run(Perceptron(), X, y, classes=(-1, 1))
+    assert run.mistakes > 2  # which exact arithmetic would allow
+    certificate = onlinear.certify(run, X, y)
+    assert certificate.bounds == []
+    assert "scale the inputs" in repr(certificate)
+    certificate.verify(X, y)
+
+
 def test_a_start_at_zero_is_no_start():
     X, y = NOISY
     certificate = onlinear.certify(onlinear.run(Perceptron(), X, y, start=np.zeros(3)), X, y, np.ones(3))
