@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,12 @@ class State:
     """Σ λ‖x‖ over the updates."""
     origin: Floats | None
     """The weights before round one, where they were given."""
+    names: tuple[str, ...] | None = None
+    """The names of the features, where they have any."""
+    reading: Mapping[str, Any] | None = None
+    """How the columns of a stream became features (`onlinear.streams.Reading`), where it came from one."""
+    fingerprint: str | None = None
+    """A running checksum of the examples, in hexadecimal, where they came from a stream; going on continues it."""
 
 
 def weights_of(arrays: Any) -> Floats:
