@@ -6,18 +6,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onlinear import datasets, errors, rules, theory
+    from onlinear import datasets, errors, rules, streams, theory
     from onlinear.runs import (
         BatchRun,
         Convergence,
         Potentials,
+        Progress,
         Run,
         State,
         Trace,
         batch_perceptron,
+        compare,
         converge,
+        load,
         run,
+        train,
     )
+    from onlinear.streams import open_stream
     from onlinear.theory import best_comparator, certify, max_margin, separability, verify_lemmas
 
 __version__ = "0.1.0"
@@ -26,6 +31,7 @@ __all__ = [
     "BatchRun",
     "Convergence",
     "Potentials",
+    "Progress",
     "Run",
     "State",
     "Trace",
@@ -33,19 +39,27 @@ __all__ = [
     "batch_perceptron",
     "best_comparator",
     "certify",
+    "compare",
     "converge",
     "datasets",
     "errors",
+    "load",
     "max_margin",
+    "open_stream",
     "rules",
     "run",
     "separability",
+    "streams",
     "theory",
+    "train",
     "verify_lemmas",
 ]
 
-_MODULES = {"datasets", "errors", "rules", "theory"}
-_THEORY = {"best_comparator", "certify", "max_margin", "separability", "verify_lemmas"}
+_MODULES = {"datasets", "errors", "rules", "streams", "theory"}
+_HOMES = {
+    "open_stream": "onlinear.streams",
+    **dict.fromkeys(("best_comparator", "certify", "max_margin", "separability", "verify_lemmas"), "onlinear.theory"),
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -54,7 +68,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'onlinear' has no attribute {name!r}")
     if name in _MODULES:
         return importlib.import_module(f"onlinear.{name}")
-    return getattr(importlib.import_module("onlinear.theory" if name in _THEORY else "onlinear.runs"), name)
+    return getattr(importlib.import_module(_HOMES.get(name, "onlinear.runs")), name)
 
 
 def __dir__() -> list[str]:

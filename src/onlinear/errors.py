@@ -23,6 +23,10 @@ class RuleError(OnlinearError, TypeError):
     report: str = ""
 
 
+class ModelError(OnlinearError, ValueError):
+    """A model file is damaged, of another version, or not one at all; the message says what was found."""
+
+
 class AssumptionError(OnlinearError, ValueError):
     """A theorem does not apply: an assumption of its fails on these examples."""
 

@@ -30,7 +30,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import draws, rows, vectors
+from onlinear.engine import draws, rows, text, vectors
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint
 from onlinear.engine.passes import learn
@@ -149,6 +149,14 @@ _teach(rows.is_advice, rows.is_advice)
 _teach(draws.unsigned, lambda n: np.uint64(n))
 _teach(draws.mix, draws.mix)
 _teach(draws.uniform, draws.uniform)
+_teach(text.signed, lambda n: np.int64(n))
+_teach(text.high_product, text.high_product)
+_teach(text.leading_zeros, text.leading_zeros)
+_teach(text.scaled, text.scaled)
+_teach(text.digits, lambda text, p: vectors.digits(text, p), inline="always")
+_teach(text.decimal, text.decimal)
+_teach(text.any_decimal, text.any_decimal)
+_teach(text.ends, text.ends)
 
 
 # --- Rules ----------------------------------------------------------------------------------------

@@ -51,6 +51,21 @@ def fingerprint(cls: type) -> str:
     return digest.hexdigest()[:16]
 
 
+def own_fingerprint(cls: Any) -> str | None:
+    """Return a digest of a rule's own code: other releases of this library or of NumPy do not change it.
+
+    Python's own do, as it is made of bytecode. `start` and `for_width` count, too; in which modules things stand
+    does not. None: the code reads an object that has no digest.
+    """
+    used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width")}
+    used = {name: method for name, method in sorted(used.items()) if not _is_ours(method)}
+    said = (cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie)
+    tokens = list(_tokens((said, cls._fields, used), {}, own=True))
+    if f"str:{_HERE!r}" in tokens:
+        return None
+    return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:16]
+
+
 @functools.cache
 def _engine_digest() -> str:
     """Return a digest of the engine's own source: compiled passes contain it."""
@@ -64,8 +79,8 @@ _HERE = secrets.token_hex(8)
 """Stands for what cannot be digested: such a thing is never taken for one of another process."""
 
 
-def _tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
-    """Yield what identifies a value, the same in every process."""
+def _tokens(value: Any, seen: dict[int, Any], *, own: bool = False) -> Iterator[str]:
+    """Yield what identifies a value, the same in every process; with `own`, see `own_fingerprint`."""
     if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
         yield f"{type(value).__name__}:{value!r}"
     elif id(value) in seen:
@@ -73,17 +88,20 @@ def _tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype}{value.shape}"
         yield hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    elif own and _is_ours(value):
+        yield str(value.__qualname__)
     elif isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc) or foreign(value):
-        yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+        module = "" if own else getattr(value, "__module__", "")
+        yield f"{module}.{getattr(value, '__qualname__', value.__name__)}"
     elif isinstance(value, enum.Enum):
         yield f"{type(value).__qualname__}.{value.name}"
-        yield from _tokens(value.value, seen)
+        yield from _tokens(value.value, seen, own=own)
     else:
         seen[id(value)] = value  # kept: an id is only good while its owner lives
-        yield from _nested_tokens(value, seen)
+        yield from _nested_tokens(value, seen, own=own)
 
 
-def _nested_tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
+def _nested_tokens(value: Any, seen: dict[int, Any], *, own: bool) -> Iterator[str]:
     """Yield what identifies a value that is made of others."""
     parts: Iterable[Any]
     if isinstance(value, types.FunctionType):
@@ -94,7 +112,8 @@ def _nested_tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     elif isinstance(value, enum.EnumMeta):
         parts = list(value)
     elif isinstance(value, type):
-        parts = [f"{value.__module__}.{value.__qualname__}", getattr(value, "_fields", ()), methods(value)]
+        module = "" if own else f"{value.__module__}."
+        parts = [f"{module}{value.__qualname__}", getattr(value, "_fields", ()), methods(value)]
     elif isinstance(value, dict):
         parts = itertools.chain(*value.items())
     elif isinstance(value, tuple | list):
@@ -105,7 +124,7 @@ def _nested_tokens(value: Any, seen: dict[int, Any]) -> Iterator[str]:
         parts = [_HERE, id(value)]
     yield type(value).__qualname__
     for part in parts:
-        yield from _tokens(part, seen)
+        yield from _tokens(part, seen, own=own)
 
 
 @functools.cache
@@ -170,6 +189,12 @@ def content(cell: types.CellType) -> Any:
 def is_jitted(value: Any) -> bool:
     """Tell whether a value is a function that the user has compiled with numba."""
     return all(hasattr(value, name) for name in ("py_func", "targetoptions", "overloads"))
+
+
+def _is_ours(value: Any) -> bool:
+    """Tell whether a function or a class is this library's."""
+    library = __name__.partition(".")[0]
+    return isinstance(value, types.FunctionType | type) and (value.__module__ or "").partition(".")[0] == library
 
 
 def foreign(value: Any) -> bool:

@@ -105,6 +105,36 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     return types.boolean(a, types.intp, types.intp, types.intp), generate
 
 
+@intrinsic
+def digits(typing_context: Any, text: Any, p: Any) -> Any:
+    """Return how many of the 8 bytes text[p : p+8] are digits, up to the first that is none, and their number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def word(byte: int, every: int = 1) -> Any:
+            return ir.Constant(_WORD, int.from_bytes(bytes([byte] + [0] * (every - 1)) * (8 // every), "little"))
+
+        at = builder.bitcast(builder.gep(args[0], [args[1]]), _WORD.as_pointer())
+        values = builder.xor(builder.load(at, align=1), word(0x30))
+        # A byte above 9 carries into its highest bit; a carry beyond it reaches later bytes only.
+        others = builder.and_(builder.or_(builder.add(values, word(0x76)), values), word(0x80))
+        place = builder.cttz(others, ir.Constant(ir.IntType(1), 0))
+        count = builder.lshr(place, ir.Constant(_WORD, 3))
+        # The digits go to the upper end, zeros come before them; and then pairs, fours, and all eight are joined.
+        shift = builder.sub(ir.Constant(_WORD, 64), builder.and_(place, ir.Constant(_WORD, 0x78)))
+        none = builder.icmp_unsigned("==", count, ir.Constant(_WORD, 0))
+        number = builder.select(none, ir.Constant(_WORD, 0), builder.shl(values, builder.select(none, count, shift)))
+        for mask, factor, width in (
+            (word(0x0F), 10 * 2**8 + 1, 8),
+            (word(0xFF, 2), 100 * 2**16 + 1, 16),
+            (ir.Constant(_WORD, 0x0000FFFF0000FFFF), 10_000 * 2**32 + 1, 32),
+        ):
+            joined = builder.mul(builder.and_(number, mask), ir.Constant(_WORD, factor))
+            number = builder.lshr(joined, ir.Constant(_WORD, width))
+        return context.make_tuple(builder, signature.return_type, [count, number])
+
+    return types.UniTuple(types.int64, 2)(text, types.intp), generate
+
+
 class _Run:
     """Entries from an address on, read and written a vector at a time."""
 

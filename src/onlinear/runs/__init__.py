@@ -1,20 +1,27 @@
 """A stream through a rule: predict, learn, count."""
 
 from onlinear.runs.batch import BatchRun, batch_perceptron
+from onlinear.runs.comparing import compare
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
+from onlinear.runs.saved import load
 from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Trace
+from onlinear.runs.training import Progress, train
 
 __all__ = [
     "BatchRun",
     "Convergence",
     "Potentials",
+    "Progress",
     "Run",
     "State",
     "Trace",
     "batch_perceptron",
+    "compare",
     "converge",
+    "load",
     "run",
+    "train",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from onlinear.engine import passes
 from onlinear.engine.rows import Block, Floats
+from onlinear.engine.trail import Trail
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.rules.rule import INPUTS, TIES
-from onlinear.runs.state import State, each_array, sealed, started, weights_of, widened
+from onlinear.runs.state import Room, State, each_array, sealed, started, weights_of
 from onlinear.streams.labels import Classes
 from onlinear.streams.sources import Source
 
@@ -36,6 +38,10 @@ class Learner:
         self.sums = np.zeros(2)
         self.origin: Floats | None = None
         self.n_features = -1
+        self.names: tuple[str, ...] | None = None
+        self.how_read: Mapping[str, Any] | None = None
+        self.trail: Trail | None = None
+        self._room: Room | None = None
 
     def begin(self, n: int, start: Any = None) -> None:
         """Take the state before round one, for n features."""
@@ -64,10 +70,19 @@ class Learner:
         learner.counts[:] = state.rounds, state.mistakes_positive, state.mistakes_negative, state.updates
         learner.sums[:] = state.steps, state.reach
         learner.origin = state.origin
+        learner.names, learner.how_read = state.names, state.reading
+        learner.trail = None if state.fingerprint is None else Trail(state.fingerprint)
         return learner
 
     def rest(self) -> State:
         """Return the state as it is now, arrays and all: the learner has done its work."""
+        each_array(sealed, self.arrays)
+        if self.origin is not None:
+            sealed(self.origin)
+        return self.glance()
+
+    def glance(self) -> State:
+        """Return the state as it is now; the learner goes on, and its arrays change."""
         rounds, positive, negative, updates = map(int, self.counts)
         steps, reach = map(float, self.sums)
         return State(
@@ -76,20 +91,24 @@ class Learner:
             normalize=self.normalize,
             classes=self.classes.labels,
             n_features=self.n_features,
-            arrays=each_array(sealed, self.arrays),
+            arrays=self.arrays,
             rounds=rounds,
             mistakes_positive=positive,
             mistakes_negative=negative,
             updates=updates,
             steps=steps,
             reach=reach,
-            origin=None if self.origin is None else sealed(self.origin),
+            origin=self.origin,
+            names=self.names,
+            reading=self.how_read,
+            fingerprint=None if self.trail is None else str(self.trail),
         )
 
     def twin(self) -> Learner:
         """Return a copy, to try something on."""
         twin = copy.copy(self)
         twin.arrays = each_array(np.copy, self.arrays)
+        twin._room = None
         twin.counts, twin.sums = self.counts.copy(), self.sums.copy()
         return twin
 
@@ -103,22 +122,40 @@ class Learner:
         """The number of updates so far."""
         return int(self.counts[passes.UPDATES])
 
+    @property
+    def mistakes(self) -> int:
+        """The number of mistakes so far."""
+        return int(self.counts[passes.MISTAKES_POSITIVE] + self.counts[passes.MISTAKES_NEGATIVE])
+
+    def take_names(self, names: tuple[str, ...] | None) -> None:
+        """Take the names that a stream has given to features; one that no example has shown yet is a feature too."""
+        if names is not None and len(names) > self.n_features:
+            self._grow(len(names))
+        # Features may have been declared beyond those that have names.
+        self.names = None if names is None else names + ("",) * (self.n_features - len(names))
+
     def make_room(self, source: Source) -> None:
         """Check the width of a source against what is known, and grow where the rule can."""
         if source.width == self.n_features:
             return
         name, known, width = type(self.rule).__name__, self.n_features, source.width
+        where = "" if source.origin is None else f"{source.origin.place(0)} and on: "
         if self.rule.inputs == "advice" or (width > known and self.engine_rule is not self.rule):
-            raise DataError(f"a block has {width} features; {name} began with {known}, which cannot change")
+            raise DataError(f"{where}a block has {width} features; {name} began with {known}, which cannot change")
         if width < known and not source.sparse:
-            raise DataError(f"a dense block has {width} features where {known} are known")
+            raise DataError(f"{where}a dense block has {width} features where {known} are known")
         if width > known:
-            self.n_features = width
-            self.arrays = widened(self.engine_rule, self.arrays, width + self.bias)
-            if self.origin is not None:
-                origin = weights_of(started(self.engine_rule, width + self.bias))
-                origin[: self.origin.size] = self.origin
-                self.origin = origin
+            self._grow(width)
+
+    def _grow(self, width: int) -> None:
+        self.n_features, n = width, width + self.bias
+        if self._room is None or self._room.size < n:
+            self._room = Room(self.engine_rule, self.arrays, n)
+        self.arrays = self._room.cut(n)
+        if self.origin is not None:
+            origin = weights_of(started(self.engine_rule, width + self.bias))
+            origin[: self.origin.size] = self.origin
+            self.origin = origin
 
     def learn(
         self,
@@ -165,17 +202,18 @@ class Learner:
 
     def refuse(self, source: Source, i: int, number: int) -> DataError:
         """Return the error for row i of a source, which is row `number` to the caller."""
+        where = f"row {number}" if source.origin is None else source.origin.place(i)
         _, good, demand = INPUTS[self.rule.inputs]
         if source.leads_outside(i):
-            return DataError(f"row {number}: it leads outside the matrix")
+            return DataError(f"{where}: it leads outside the matrix")
         bad = source.entry(i, np.isfinite) or source.entry(i, good)
         if bad is not None:
             column, value = bad
-            return DataError(f"row {number}, column {column}: value {value}; {demand}")
+            return DataError(f"{where}, column {column}: value {value}; {demand}")
         if self.rule.inputs == "advice":
-            return DataError(f"row {number}: {demand}")
+            return DataError(f"{where}: {demand}")
         too_short = " (or the row is too short to normalize)" if self.normalize else ""
-        return DataError(f"row {number}: its score overflows{too_short}; scale the inputs")
+        return DataError(f"{where}: its score overflows{too_short}; scale the inputs")
 
     def _bind(self, n: int) -> None:
         # numba is imported here, by the first run, and not before.

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.trail import Trail
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Recorder, potentials
+from onlinear.streams.chunk import Chunk
 from onlinear.streams.labels import Classes, as_labels, declared_classes, distinct, found_classes, show
 from onlinear.streams.sources import Source, open_source, spans
+from onlinear.streams.stream import Stream
 
 Pair: TypeAlias = tuple[Source, NDArray[Any]]
 
@@ -45,7 +48,8 @@ def run(
         Such as ``onlinear.rules.Perceptron()``, or one of your own.
     X, y : matrix and labels
         An array or anything like it, or a SciPy sparse matrix, with a label for each row. Without y,
-        X is an iterable of blocks ``(X, y)``; the size of the blocks changes nothing.
+        X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size of the blocks
+        changes nothing.
     fit_intercept : bool
         Learn an intercept, as if every example had a further feature 1.
     normalize : bool
@@ -74,50 +78,103 @@ def run(
     >>> run.mistakes <= 1 / 0.1**2
     True
     """
-    check_rule(rule)
-    if n_features is not None and not (type(n_features) is int and n_features > 0):
-        raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
     if not isinstance(trace, bool | Potentials):
         raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
-    pairs = open_blocks(X) if y is None else iter([read_arrays(X, y)])
-    if state is not None:
-        state = state.state if isinstance(state, Run) else state
-        if not isinstance(state, State):
-            raise ParameterError(f"state is {type(state).__name__}, not a Run or its state")
-        learner = resumed(rule, state, fit_intercept, normalize, start, classes)
-        if n_features not in {None, learner.n_features}:
-            raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
-    else:
-        if classes is not None:
-            found = declared_classes(classes)
-        else:
-            found, pairs = _look_ahead(pairs, only_one=y is not None)
-        first = next(pairs, None)
-        if first is None:
-            raise DataError("no examples")
-        pairs = itertools.chain([first], pairs)
-        learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
-        learner.begin(first[0].width if n_features is None else n_features, start)
+    options = Options(fit_intercept, normalize, start, state, n_features, classes)
+    learner, pairs = begun(rule, X, y, options)
     recorder = _recorder(trace, learner)
     row = 0
     for source, labels in pairs:
-        row = _feed(learner, source, labels, row, recorder)
+        feed(learner, source, labels, slice(0, source.n), row, recorder)
+        row += source.n
     if row == 0:
         raise DataError("no examples")
+    if isinstance(X, Stream):
+        learner.take_names(X.names)
     return Run(learner.rest(), recorder.trace(learner) if recorder else None)
 
 
-def _feed(learner: Learner, source: Source, labels: NDArray[Any], row: int, recorder: Recorder | None) -> int:
-    """Learn from one matrix, whose first row is row `row` of the stream; return the row after its last."""
+class Options(NamedTuple):
+    """What a learner begins with; see `run`."""
+
+    fit_intercept: bool
+    normalize: bool
+    start: Any
+    state: State | Run | None
+    n_features: int | None
+    classes: Any
+
+
+def begun(
+    rule: Rule, X: Any, y: Any, options: Options, pairs: Iterator[Pair] | None = None
+) -> tuple[Learner, Iterator[Pair]]:
+    """Return a learner before its first example, and the examples: those of X and y, unless others are given."""
+    check_rule(rule)
+    fit_intercept, normalize, start, state, n_features, classes = options
+    if n_features is not None and not (type(n_features) is int and n_features > 0):
+        raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
+    stream = X if y is None and isinstance(X, Stream) else None
+    if state is not None:
+        return _gone_on(rule, stream, options), pairs or _pairs(X, y)
+    if stream is not None and n_features is None:
+        n_features = stream.scanned_width() if needs_width(rule) else stream.n_features
+    pairs = pairs or _pairs(X, y)
+    if classes is not None:
+        found = declared_classes(classes)
+    elif stream is None:
+        found, pairs = _look_ahead(pairs, only_one=y is not None)
+    first = next(pairs, None)
+    if first is None:
+        raise DataError("no examples")
+    if stream is not None and classes is None and stream.classes is not None:
+        found = Classes(stream.classes)
+    learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
+    learner.begin(first[0].width if n_features is None else n_features, start)
+    if stream is not None:
+        learner.how_read, learner.trail = stream.reading.as_dict(), Trail()
+    return learner, itertools.chain([first], pairs)
+
+
+def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
+    """Return a learner that goes on from a state, with the examples of a stream or with others."""
+    fit_intercept, normalize, start, given, n_features, classes = options
+    state = given.state if isinstance(given, Run) else given
+    if not isinstance(state, State):
+        raise ParameterError(f"state is {type(state).__name__}, not a Run or its state")
+    learner = resumed(rule, state, fit_intercept, normalize, start, classes)
+    if n_features not in {None, learner.n_features}:
+        raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
+    if stream is None:
+        learner.trail = None
+        return learner
+    stream.expect(learner.classes)
+    stream.check_names(learner.names)
+    return learner
+
+
+def feed(
+    learner: Learner, source: Source, labels: NDArray[Any], rows: slice, row: int = 0, recorder: Recorder | None = None
+) -> None:
+    """Learn from some rows of a matrix, whose first row is row `row` to the caller."""
     learner.make_room(source)
-    for span in spans(source):
+    for span in spans(source, rows):
         codes = learner.classes.encode(labels[span], row + span.start)
         block = source.block(span, learner.bias, learner.normalize)
         end = recorder.learn(learner, block, codes) if recorder else learner.learn(block, codes)
         if end < codes.size:
             i = span.start + end
             raise learner.refuse(source, i, row + i)
-    return row + source.n
+        if learner.trail is not None:
+            learner.trail.add(block, codes)
+
+
+def _pairs(X: Any, y: Any) -> Iterator[Pair]:
+    return open_blocks(X) if y is None else iter([read_arrays(X, y)])
+
+
+def needs_width(rule: Any) -> bool:
+    """Tell whether a rule has to know the number of features before round one."""
+    return rule.for_width(1) is not rule
 
 
 def read_arrays(X: Any, y: Any) -> Pair:
@@ -137,6 +194,9 @@ def open_blocks(X: Any) -> Iterator[Pair]:
 
 
 def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
+    if isinstance(blocks, Stream):
+        yield from map(chunk_pair, blocks.chunks())
+        return
     for number, block in enumerate(blocks):
         if not (isinstance(block, tuple | list) and len(block) == 2):
             kind = type(block).__name__
@@ -149,6 +209,13 @@ def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
             raise DataError(f"block {number}: {error}{hint}") from error
         if source.n:
             yield source, labels
+
+
+def chunk_pair(chunk: Chunk) -> Pair:
+    """Return some examples of a stream as a source that knows where they stand, and their labels."""
+    source = open_source(chunk.X)
+    source.origin = chunk
+    return source, chunk.y
 
 
 def _look_ahead(pairs: Iterator[Pair], *, only_one: bool) -> tuple[Classes, Iterator[Pair]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,8 @@ from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
 from onlinear.streams.labels import Classes, show
-from onlinear.streams.sources import open_source, spans
+from onlinear.streams.sources import Source, open_source, spans
+from onlinear.streams.stream import Stream
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +123,7 @@ class Run(Facts):
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; above 0 speaks for ``classes[1]``."""
-        return self._scored(X)[0]
+        return self._all_scored(X)[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
@@ -128,22 +131,63 @@ class Run(Facts):
         A tie that counts as a mistake is shown as the first class. A rule that draws does so as it
         would in the rounds to come.
         """
-        return Classes(self.state.classes).decode(self._scored(X)[1])
+        return Classes(self.state.classes).decode(self._all_scored(X)[1])
 
-    def _scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
-        source = open_source(X)
-        learner = Learner.reading(self.rule, self.state)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the run to a file, for `onlinear.load`; the trace is not saved.
+
+        The file is in the safetensors format, and has nothing executable in it: of a rule of your own it
+        holds the name and a fingerprint of its code. It is written beside its place, synced and renamed, so an
+        older file is there until the new one is complete. Saving the same run twice gives the same bytes.
+
+        Parameters
+        ----------
+        path : path
+            Where to; an existing file is replaced.
+
+        Examples
+        --------
+        >>> import tempfile, onlinear
+        >>> run = onlinear.run(onlinear.rules.Perceptron(), [[1.0, 0.0], [0.0, 1.0]], ["yes", "no"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.save(f"{folder}/model.safetensors")
+        ...     onlinear.load(f"{folder}/model.safetensors").predict([[2.0, 1.0]]).tolist()
+        ['yes']
+        """
+        from onlinear.runs.saved import save  # which knows the kinds of runs, and so imports this file
+
+        save(self, path)
+
+    def predictions(self, stream: Stream) -> Iterator[tuple[NDArray[Any], Floats]]:
+        """Yield the predicted labels of a stream's examples and their scores, block by block.
+
+        Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
+        """
+        stream.check_names(self.state.names)
+        learner, classes = Learner.reading(self.rule, self.state), Classes(self.state.classes)
+        done = 0
+        for chunk in stream.unlabelled():
+            source = open_source(chunk.X)
+            source.origin = chunk
+            for scores, signs in self._scored(learner, source, done):
+                yield classes.decode(signs), scores
+            done += source.n
+
+    def _all_scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
+        parts = list(self._scored(Learner.reading(self.rule, self.state), open_source(X), 0))
+        scores = np.concatenate([np.empty(0), *(scores for scores, _ in parts)])
+        return scores, np.concatenate([np.empty(0, dtype=np.int8), *(signs for _, signs in parts)])
+
+    def _scored(self, learner: Learner, source: Source, done: int) -> Iterator[tuple[Floats, NDArray[np.int8]]]:
+        """Yield scores and signs block by block, where `done` examples have been scored before."""
         learner.make_room(source)
-        scores, signs = [np.empty(0)], [np.empty(0, dtype=np.int8)]
         for span in spans(source):
             block = source.block(span, learner.bias, learner.normalize)
             n = span.stop - span.start
-            some_scores, some_signs, end = learner.score(block, n, self.rounds + span.start)
+            scores, signs, end = learner.score(block, n, self.rounds + done + span.start)
             if end < n:
-                raise learner.refuse(source, span.start + end, span.start + end)
-            scores.append(some_scores)
-            signs.append(some_signs)
-        return np.concatenate(scores), np.concatenate(signs)
+                raise learner.refuse(source, span.start + end, done + span.start + end)
+            yield scores, signs
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return what there is to say, as (name, value) pairs."""

@@ -76,14 +76,36 @@ def started(rule: Any, n: int) -> Any:
     return arrays
 
 
-def widened(rule: Any, arrays: Any, n: int) -> Any:
-    """Return a copy for n per-feature entries; the new ones are as the rule starts them."""
+class Room:
+    """A rule's state with room for more features than there are.
 
-    def into_corner(fresh: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-        fresh[tuple(map(slice, old.shape))] = old
-        return fresh
+    A stream that shows a few new features in each block would otherwise have its weights copied each time. The room
+    does not show: the arrays that are given out are as long as there are features.
+    """
 
-    return each_array(into_corner, started(rule, n), arrays)
+    def __init__(self, rule: Any, arrays: Any, n: int) -> None:
+        """Make room for n per-feature entries, and half as many again; the new ones are as the rule starts them."""
+        self.size = n + n // 2
+        fresh = started(rule, self.size)
+        if any(array.ndim > 1 for array in _listed(fresh)):
+            # A matrix cannot be cut in place.
+            self.size, fresh = n, started(rule, n)
+        for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
+            new[tuple(map(slice, old.shape))] = old
+        self._arrays = fresh
+        self._per_feature = {
+            id(new)
+            for new, old in zip(_listed(fresh), _listed(arrays), strict=True)
+            if new.shape != old.shape and new.ndim == 1
+        }
+
+    def cut(self, n: int) -> Any:
+        """Return the arrays for n per-feature entries; they share the memory."""
+        return each_array(lambda array: array[:n] if id(array) in self._per_feature else array, self._arrays)
+
+
+def _listed(arrays: Any) -> list[NDArray[Any]]:
+    return [arrays] if isinstance(arrays, np.ndarray) else list(arrays)
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:

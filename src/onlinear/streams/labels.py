@@ -33,6 +33,25 @@ class Classes:
         codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
         return codes
 
+    def like(self, y: NDArray[Any]) -> Classes:
+        """Return these classes in the type that labels such as y have in a file.
+
+        What was declared as text is a number where the labels are; and numbers that are whole are integers,
+        however the file writes them.
+        """
+        labels = self.labels
+        if y.dtype.kind in "fiu" and labels.dtype.kind == "U":
+            try:
+                labels = labels.astype(np.float64)
+            except ValueError as error:
+                shown = " and ".join(map(show, self.labels))
+                raise ParameterError(
+                    f"classes are {shown}, but the labels are numbers, such as {show(y[0])}"
+                ) from error
+        if labels.dtype.kind == "f" and all(isinstance(plain(label), int) for label in labels):
+            labels = labels.astype(np.int64)
+        return Classes(labels)
+
     def decode(self, signs: NDArray[np.int8]) -> NDArray[Any]:
         """Return the label for each sign; a sign of 0 is shown as the first class."""
         chosen: NDArray[Any] = self.labels[(signs > 0).astype(np.intp)]
@@ -104,6 +123,13 @@ def _can_be_label(label: Any) -> bool:
 
 def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
     return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a plain value: a float that is a whole number as an integer."""
+    value = label.item() if isinstance(label, np.generic) else label
+    whole = isinstance(value, float) and abs(value) <= 2.0**53 and value == int(value)
+    return int(value) if whole else value
 
 
 def show(label: Any) -> str:

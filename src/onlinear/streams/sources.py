@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
+from onlinear.streams.chunk import Chunk
 
 _BYTES = 1 << 18
 """How much is converted at a time."""
@@ -30,6 +31,8 @@ _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 class Source(Protocol):
     """A matrix that gives out its rows as blocks."""
 
+    origin: Chunk | None
+    """Where the rows were read, if from a stream."""
     n: int
     width: int
     block_rows: int
@@ -51,10 +54,11 @@ class Source(Protocol):
         """Tell whether row i points at entries or columns that are not there."""
 
 
-def spans(source: Source) -> Iterator[slice]:
-    """Cut the rows of a source into blocks."""
-    for first in range(0, source.n, source.block_rows):
-        yield slice(first, min(first + source.block_rows, source.n))
+def spans(source: Source, rows: slice | None = None) -> Iterator[slice]:
+    """Cut the rows of a source, or some of them, into blocks."""
+    begin, end = (0, source.n) if rows is None else (rows.start, rows.stop)
+    for first in range(begin, end, source.block_rows):
+        yield slice(first, min(first + source.block_rows, end))
 
 
 def open_source(X: Any) -> Source:
@@ -78,6 +82,7 @@ class DenseSource:
     """The rows of a two-dimensional array."""
 
     sparse = False
+    origin: Chunk | None = None
 
     def __init__(self, X: NDArray[Any]) -> None:
         if X.ndim != 2:
@@ -119,6 +124,7 @@ class SparseSource:
     """The rows of a SciPy sparse matrix or array."""
 
     sparse = True
+    origin: Chunk | None = None
 
     def __init__(self, X: Any) -> None:
         if X.ndim != 2:

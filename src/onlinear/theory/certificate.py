@@ -19,6 +19,7 @@ from onlinear.theory.record import (
     computed,
     data_of,
     digest_of,
+    fingerprint_of,
     interval_of,
     opened,
     outcome_of,
@@ -81,6 +82,8 @@ def certify(
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = opened(X, y, options_of(run))
     description = described(run, examples.n)
+    if run.state.fingerprint not in {None, fingerprint_of(examples, description["procedure"]["passes"])}:
+        raise DataError("these are not the examples that the run has read: their checksum is another")
     again = replayed(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **described(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, "the run has", "over these examples it gets")

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from onlinear.engine.rows import Floats
+from onlinear.engine.trail import Trail
 from onlinear.errors import ParameterError, VerificationError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.converge import Convergence
@@ -117,6 +118,14 @@ def data_of(examples: Examples) -> dict[str, Any]:
         "features": examples.width,
         "fingerprint": digest.hexdigest(),
     }
+
+
+def fingerprint_of(examples: Examples, passes: int) -> str:
+    """Return the checksum that a run leaves of these examples, read so many times."""
+    trail = Trail()
+    for _, source, span, y in examples.repeated(passes).blocks():
+        trail.add(source.block(span, 0, normalize=False), y)
+    return str(trail)
 
 
 def outcome_of(run: Run) -> dict[str, Any]:

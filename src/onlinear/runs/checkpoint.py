@@ -1,0 +1,152 @@
+"""Checkpoints: a model file that also says how far training had come, and of which training it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.trail import Trail
+from onlinear.errors import DataError, ModelError, ParameterError
+from onlinear.runs import model_file
+from onlinear.runs.learner import Learner
+from onlinear.runs.model_rule import describe
+from onlinear.runs.state import State
+from onlinear.streams.sources import Source, spans
+from onlinear.streams.stream import Stream
+
+_ANEW = "remove that file to begin anew"
+
+
+class Reached(NamedTuple):
+    """How far training had come: passes completed, and examples read of the one that was under way."""
+
+    passes: int
+    rows: int
+    trail: str
+    """The checksum of those examples."""
+
+
+class Checkpoint:
+    """Keeps the state of a training in a file.
+
+    `command` is what was asked for: a file that was written for something else is refused, not gone on from.
+    Without a path it keeps nothing.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, every: float, command: dict[str, Any]) -> None:
+        if not (isinstance(every, int | float) and every >= 0.0):
+            raise ParameterError(f"every is {every!r}; it must be a number of seconds, at least 0")
+        self._path = None if path is None else Path(path)
+        self._every = every
+        self._command = command
+        self._last = time.monotonic()
+        self._passes = self._rows = 0
+        self._trail = Trail()
+        self.reached: Reached | None = None
+        """Where to go on, until it is reached again."""
+
+    def found(self, rule: Any) -> State | None:
+        """Return the state to go on from, if the file is there."""
+        if self._path is None or not self._path.exists():
+            return None
+        state, header = model_file.read(self._path, type(rule))
+        match header["notes"]:
+            case {
+                "command": dict(command),
+                "passes": int(passes),
+                "rows": int(rows),
+                "trail": str(trail),
+            } if min(passes, rows) >= 0:
+                pass
+            case _:
+                raise ModelError(f"{self._path}: this is a model, not a checkpoint; name another file")
+        mine = json.loads(json.dumps(self._command))
+        if passes == mine["passes"] and mine["begun from"] == _outline(state):
+            # All that was left was to remove the file: what it would go on from now is its own result.
+            command["begun from"] = mine["begun from"]
+        other = [name for name in mine if mine[name] != command.get(name)]
+        if other:
+            raise ModelError(
+                f"{self._path}: this checkpoint was made with {other[0]} = {command.get(other[0])!r}, not"
+                f" {mine[other[0]]!r}; {_ANEW}"
+            )
+        self.reached = Reached(passes, rows, trail)
+        return state
+
+    def begin_pass(self, number: int) -> None:
+        """Take note that another pass begins."""
+        self._check_reached()
+        self._passes, self._rows, self._trail = number, 0, Trail()
+
+    def pass_over(self, learner: Learner, source: Source, labels: NDArray[Any]) -> int:
+        """Take note of examples that were read before the crash, and return how many of these were."""
+        if self.reached is None or self.reached.passes != self._passes:
+            return 0
+        n = min(source.n, self.reached.rows - self._rows)
+        self._note(learner, source, labels, n)
+        if self._rows == self.reached.rows:
+            if str(self._trail) != self.reached.trail:
+                raise DataError(f"the first {self._rows:,} examples are not those of {self._path}; {_ANEW}")
+            self.reached = None
+        return n
+
+    def _check_reached(self) -> None:
+        """Raise where the examples have ended too early."""
+        if self.reached is not None and self._rows and self._passes == self.reached.passes:
+            raise DataError(f"{self._path} knows of {self.reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
+
+    def keep(self, learner: Learner, stream: Stream, source: Source, labels: NDArray[Any], first: int) -> None:
+        """Take note of examples from `first` on that have been learned from, and save the state from time to time."""
+        if self._path is None or first == source.n:
+            return
+        self._note(learner, source, labels, source.n, first)
+        if time.monotonic() - self._last >= self._every:
+            learner.take_names(stream.names)
+            self._write(learner.glance())
+            self._last = time.monotonic()
+
+    def finish(self, state: State) -> None:
+        """Save the last state: should there be a crash before it is in its place, nothing is done twice."""
+        self._check_reached()
+        self._passes, self._rows, self._trail = self._command["passes"], 0, Trail()
+        self._write(state)
+
+    def _write(self, state: State) -> None:
+        if self._path is not None:
+            notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._trail)}
+            model_file.write(self._path, state, notes=notes)
+
+    def remove(self) -> None:
+        """Remove the file: training is done."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _note(self, learner: Learner, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
+        for span in spans(source, slice(first, end)):
+            self._trail.add(source.block(span, 0, normalize=False), learner.classes.encode(labels[span]))
+        self._rows += end - first
+
+
+def command(rule: Any, state: State | None, **options: Any) -> dict[str, Any]:
+    """Return what training was asked for, as JSON can hold it."""
+    described, tensors = describe(rule)
+    digest = hashlib.sha256()
+    for name, array in sorted(tensors.items()):
+        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return {
+        "rule": described,
+        "rule's arrays": digest.hexdigest() if tensors else None,
+        "begun from": None if state is None else _outline(state),
+        **options,
+    }
+
+
+def _outline(state: State) -> list[Any]:
+    return [state.rounds, state.updates, state.fingerprint]

@@ -1,0 +1,282 @@
+"""A state in a file with nothing executable in it, and back with the same bits.
+
+The arrays are tensors: ``weights`` (with the intercept first, where there is one), ``state.…`` for what else the
+rule keeps, ``rule.…`` for arrays among its parameters, ``origin`` for weights that it began with, and the features'
+names as ``names``, UTF-8, with ``names.offsets``. All else is in the header, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import ModelError, ParameterError
+from onlinear.runs.model_rule import check_description, describe, json_as_number, number_as_json, restore
+from onlinear.runs.state import State, each_array, sealed, started, weights_of
+from onlinear.runs.tensor_file import Entry, TensorFile, once, open_tensors, write_tensors
+from onlinear.streams.labels import declared_classes
+
+_NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}
+_COUNTERS = ("rounds", "mistakes_positive", "mistakes_negative", "updates")
+
+_FINGERPRINT = re.compile("[0-9a-f]{32}")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _is_sum(value: Any) -> bool:
+    return json_as_number(value) >= 0.0
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict | None)
+
+
+def _is_fingerprint(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None)
+
+
+_DEMANDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "kind": ("a name", lambda value: isinstance(value, str)),
+    **dict.fromkeys(("fit_intercept", "normalize"), ("true or false", lambda value: type(value) is bool)),
+    **dict.fromkeys(("n_features", *_COUNTERS), ("a count", _is_count)),
+    **dict.fromkeys(("steps", "reach"), ("at least 0", _is_sum)),
+    **dict.fromkeys(("reading", "outcome", "notes"), ("an object or null", _is_object)),
+    "fingerprint": ("32 hexadecimal digits, or null", _is_fingerprint),
+}
+_KEYS = {"format", "version", "sha256", "rule", "classes", *_DEMANDS}
+_MOST_DEPTH = 100
+"""How deep notes and the like may nest: whoever reads them may be deep in calls."""
+
+
+def write(
+    path: str | os.PathLike[str],
+    state: State,
+    *,
+    kind: str = "Run",
+    outcome: Mapping[str, Any] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a state to a file, which is replaced as a whole; the same state gives the same bytes.
+
+    Parameters
+    ----------
+    path : path
+        Where to.
+    state : State
+        What a run ended with.
+    kind : str
+        The name of the class of the run.
+    outcome, notes : mappings, optional
+        What else there is to say of the run, and whatever the caller wants to find again; as JSON.
+    """
+    rule, tensors = describe(state.rule)
+    weights = weights_of(state.arrays)
+    if weights.shape != (state.n_features + state.fit_intercept,) or not np.isfinite(weights).all():
+        raise ParameterError("a weight is not finite, or there are not as many as features: nothing to save")
+    if not (state.steps >= 0.0 and state.reach >= 0.0):
+        raise ParameterError(f"the sums over the updates are {state.steps} and {state.reach}: nothing to save")
+    if not _is_fingerprint(state.fingerprint):
+        raise ParameterError(f"the stream's fingerprint is {state.fingerprint!r}; it must be 32 hexadecimal digits")
+    tensors |= _named(state.arrays)
+    if state.origin is not None:
+        tensors["origin"] = state.origin
+    if state.names is not None:
+        tensors["names"], tensors["names.offsets"] = _packed(state.names, state.n_features)
+    header = {
+        "kind": kind,
+        "rule": rule,
+        "fit_intercept": bool(state.fit_intercept),
+        "normalize": bool(state.normalize),
+        "classes": _labels_as_json(state.classes),
+        "n_features": int(state.n_features),
+        **{name: int(getattr(state, name)) for name in _COUNTERS},
+        "steps": number_as_json(state.steps),
+        "reach": number_as_json(state.reach),
+        "reading": _plain("reading", state.reading),
+        "fingerprint": state.fingerprint,
+        "outcome": _plain("outcome", outcome),
+        "notes": _plain("notes", notes),
+    }
+    write_tensors(path, header, tensors)
+
+
+def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[str, Any]]:
+    """Return the state in a file, with read-only arrays, and the file's header.
+
+    Parameters
+    ----------
+    path : path
+        Where from.
+    rule : class, optional
+        The class of the rule, where it is not one of the library's.
+    """
+    with open_tensors(path) as file:
+        _check(file)
+        header = file.header
+        made = restore(file, rule)
+        n, fit_intercept, normalize = (header[name] for name in ("n_features", "fit_intercept", "normalize"))
+        if made.inputs != "real" and (fit_intercept or normalize):
+            raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs as they are")
+        arrays = _arrays(file, made, n + fit_intercept)
+        state = State(
+            rule=made,
+            fit_intercept=fit_intercept,
+            normalize=normalize,
+            classes=_labels(header["classes"]),
+            n_features=n,
+            arrays=each_array(sealed, arrays),
+            **{name: header[name] for name in _COUNTERS},
+            steps=json_as_number(header["steps"]),
+            reach=json_as_number(header["reach"]),
+            origin=sealed(_finite(file, "origin")) if "origin" in file.entries else None,
+            names=_unpacked(file, n) if "names" in file.entries else None,
+            reading=header["reading"],
+            fingerprint=header["fingerprint"],
+        )
+    return state, header
+
+
+def peek(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return a file's header, once it is checked; the arrays are not read, and no rule is needed."""
+    with open_tensors(path) as file:
+        _check(file)
+        return file.header
+
+
+def _check(file: TensorFile) -> None:
+    """Raise unless the header says what it must, and the arrays that every model has fit to it."""
+    header, entries = file.header, file.entries
+    if set(header) != _KEYS:
+        raise ModelError(f"its header lacks, or should not have: {', '.join(sorted(_KEYS ^ set(header))):.200}")
+    check_description(header["rule"])
+    _labels(header["classes"])
+    for name, (demand, fits) in _DEMANDS.items():
+        if not fits(header[name]):
+            raise ModelError(f"{name} is {reprlib.repr(header[name])}; it must be {demand}")
+    if max(header["mistakes_positive"] + header["mistakes_negative"], header["updates"]) > header["rounds"]:
+        raise ModelError(f"it has more mistakes or updates than its {header['rounds']:,} rounds")
+    size = header["n_features"] + header["fit_intercept"]
+    _check_entry(entries, "weights", np.float64, size)
+    if "origin" in entries:
+        _check_entry(entries, "origin", np.float64, size)
+    if "names" in entries:
+        _check_entry(entries, "names", np.uint8, None)
+        _check_entry(entries, "names.offsets", np.int64, header["n_features"] + 1)
+
+
+def _check_entry(entries: dict[str, Entry], name: str, dtype: type, size: int | None) -> None:
+    entry = entries.get(name)
+    if entry is None:
+        raise ModelError(f"it has no {name}")
+    fits = len(entry.shape) == 1 if size is None else entry.shape == (size,)
+    if not (fits and entry.dtype == dtype):
+        wanted = "" if size is None else f" {size}"
+        raise ModelError(f"{name} is {entry.dtype.name} of shape {entry.shape}, not{wanted} {dtype.__name__}")
+
+
+def _arrays(file: TensorFile, rule: Any, n: int) -> Any:
+    """Return the rule's state: its start for n entries, with the file's values read into it."""
+    try:
+        arrays = started(rule.for_width(file.header["n_features"]), n)
+    except (ArithmeticError, MemoryError, ValueError) as error:
+        raise ModelError(f"{type(rule).__name__} cannot start with {n} entries: {error}") from error
+    named = _named(arrays)
+    parameters = file.header["rule"]["parameters"].values()
+    others = {value["tensor"] for value in parameters if isinstance(value, dict) and "tensor" in value}
+    others |= {"origin"} | ({"names", "names.offsets"} if "names" in file.entries else set())
+    wrong = (set(named) - set(file.entries)) | (set(file.entries) - set(named) - others)
+    if wrong:
+        raise ModelError(f"{type(rule).__name__} lacks, or should not have: {', '.join(sorted(wrong)):.200}")
+    for name, array in named.items():
+        file.fill(name, array)
+    if not np.isfinite(weights_of(arrays)).all():
+        raise ModelError("weights has an entry that is not finite")
+    return arrays
+
+
+def _named(arrays: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a rule's state, by their names in a file."""
+    if isinstance(arrays, np.ndarray):
+        return {"weights": arrays}
+    return {"weights" if name == "w" else f"state.{name}": array for name, array in arrays._asdict().items()}
+
+
+def _finite(file: TensorFile, name: str) -> NDArray[Any]:
+    array = file.array(name)
+    if not np.isfinite(array).all():
+        raise ModelError(f"{name} has an entry that is not finite")
+    return array
+
+
+def _packed(names: tuple[str, ...], n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return names as bytes, and where each begins."""
+    if len(names) != n:
+        raise ParameterError(f"there are {len(names)} names and {n} features: nothing to save")
+    try:
+        encoded = [name.encode() for name in names]
+    except UnicodeEncodeError as error:
+        raise ParameterError(f"the name {error.object!r:.100} is not Unicode: {error.reason}") from error
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(list(map(len, encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+
+
+def _unpacked(file: TensorFile, n: int) -> tuple[str, ...]:
+    text, offsets = file.array("names").tobytes(), file.array("names.offsets")
+    if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
+        raise ModelError("names.offsets does not divide the names")
+    places = offsets.tolist()
+    try:
+        return tuple(text[places[k] : places[k + 1]].decode() for k in range(n))
+    except UnicodeDecodeError as error:
+        raise ModelError(f"a name is not UTF-8: {error.reason}") from error
+
+
+def _labels_as_json(classes: NDArray[Any]) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    if kind not in _NUMBERS | {"str", "bool"}:
+        raise ParameterError(f"labels of type {classes.dtype} cannot be saved; use numbers or strings")
+    return {"dtype": kind, "labels": classes.tolist()}
+
+
+def _labels(described: Any) -> NDArray[Any]:
+    """Return the two labels, in the type that they had."""
+    match described:
+        case {"dtype": str(kind), "labels": [first, second]} if len(described) == 2:
+            wanted = {"s": str, "b": bool, "f": float}.get(kind[:1], int)
+            if kind in _NUMBERS | {"str", "bool"} and type(first) is type(second) is wanted:
+                try:
+                    with np.errstate(over="ignore"):
+                        return declared_classes(np.array([first, second], dtype=kind)).labels
+                except (OverflowError, ValueError) as error:
+                    raise ModelError(f"its labels are out of range: {error}") from error
+    raise ModelError(f"its header names no two labels but {reprlib.repr(described)}")
+
+
+def _plain(name: str, value: Mapping[str, Any] | None) -> Any:
+    """Return a mapping as JSON would give it back."""
+    if value is None:
+        return None
+    try:
+        plain = json.loads(json.dumps(dict(value), allow_nan=False), object_pairs_hook=once)
+        depth = _depth(plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(f"{name} cannot be written down as JSON: {error}") from error
+    if depth > _MOST_DEPTH:
+        raise ParameterError(f"{name} nests {depth} deep; a model file has room for {_MOST_DEPTH}")
+    return plain
+
+
+def _depth(value: Any) -> int:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, parts), default=0)

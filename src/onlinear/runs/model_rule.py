@@ -1,0 +1,134 @@
+"""A rule in a model file: its name and parameters, never its code."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import reprlib
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.fingerprint import own_fingerprint
+from onlinear.errors import ModelError, ParameterError
+from onlinear.runs.batch import BatchPerceptron
+from onlinear.runs.tensor_file import TensorFile, can_be_stored
+
+_PYTHON = sys.implementation.cache_tag
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def _is_rule(cls: Any) -> bool:
+    return isinstance(cls, type) and bool(vars(cls).get("__onlinear_rule__", False))
+
+
+_RULES = importlib.import_module("onlinear.rules")
+# A name in a file is looked up here and nowhere else.
+BUILT_IN: dict[str, Any] = {name: cls for name in _RULES.__all__ if _is_rule(cls := getattr(_RULES, name))}
+BUILT_IN[BatchPerceptron.__name__] = BatchPerceptron
+
+
+def describe(rule: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return a rule as JSON, and the arrays among its parameters as tensors."""
+    cls = type(rule)
+    parameters, tensors = {}, {}
+    for name, value in rule._asdict().items():
+        if isinstance(value, np.ndarray) and can_be_stored(value.dtype):
+            tensors[f"rule.{name}"] = value
+            parameters[name] = {"tensor": f"rule.{name}"}
+        elif isinstance(value, float):
+            parameters[name] = number_as_json(value)
+        elif value is None or type(value) in {bool, int, str}:
+            parameters[name] = value
+        else:
+            raise ParameterError(
+                f"{cls.__name__}: {name} is {value!r:.100}, which a model file cannot hold;"
+                " use numbers, strings or arrays of numbers"
+            )
+    described = {"name": cls.__qualname__, "own": BUILT_IN.get(cls.__qualname__) is not cls, "parameters": parameters}
+    if described["own"]:
+        described |= {"module": cls.__module__, "code": own_fingerprint(cls), "python": _PYTHON}
+    return described, tensors
+
+
+def number_as_json(value: float) -> Any:
+    """Return a float as JSON, which knows no infinity; its digits are enough for every bit."""
+    return value if math.isfinite(value) else {"float": repr(float(value))}
+
+
+def json_as_number(value: Any) -> float:
+    """Return a float from JSON."""
+    match value:
+        case float() if math.isfinite(value):
+            return value
+        case {"float": str(text)} if len(value) == 1 and text in _NOT_FINITE:
+            return _NOT_FINITE[text]
+    raise ModelError(f"{reprlib.repr(value)} is not a number")
+
+
+def check_description(described: Any) -> None:
+    """Raise unless the file describes a rule, of the library or of the user's own."""
+    match described:
+        case {"name": str(name), "own": False, "parameters": dict()} if len(described) == 3:
+            if name not in BUILT_IN:
+                raise ModelError(f"this onlinear has no rule {name!r:.100}")
+        case {
+            "name": str(),
+            "own": True,
+            "parameters": dict(),
+            "module": str(),
+            "code": str() | None,
+            "python": str() | None,
+        } if len(described) == 6:
+            pass
+        case _:
+            raise ModelError("its header describes no rule")
+
+
+def restore(file: TensorFile, given: Any) -> Any:
+    """Return the rule with its parameters; one of the user's own is made from the class that was given."""
+    described = file.header["rule"]
+    cls = _class_of(described, given)
+    parameters = {name: _parameter(file, value) for name, value in described["parameters"].items()}
+    try:
+        return cls(**parameters)
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        raise ModelError(f"{described['name']} refuses its parameters: {error}") from error
+
+
+def _class_of(described: dict[str, Any], given: Any) -> Any:
+    name, own = described["name"], described["own"]
+    if own and given is None:
+        raise ParameterError(
+            f"the rule {name} of {described['module']} is not one of the library's, and a model file holds no code;"
+            f" give its class: load(path, rule={name.rpartition('.')[2]})"
+        )
+    if given is not None and not _is_rule(given):
+        raise ParameterError(f"rule is {given!r:.100}; it must be the class of a rule")
+    if given is not None and given.__qualname__ != name:
+        raise ParameterError(f"the model is of the rule {name}, not of {given.__qualname__}")
+    if not own:
+        if given not in {None, BUILT_IN[name]}:
+            raise ParameterError(f"the model is of the library's rule {name}, not of the one in {given.__module__}")
+        return BUILT_IN[name]
+    if described["python"] == _PYTHON and described["code"] is not None:
+        found = own_fingerprint(given)
+        if found is not None and found != described["code"]:
+            raise ModelError(
+                f"the code of {name} has changed since: it is {found} now and was {described['code']}; load with"
+                " the code as it was, or begin anew with start=safetensors.numpy.load_file(path)['weights']"
+            )
+    return given
+
+
+def _parameter(file: TensorFile, value: Any) -> Any:
+    match value:
+        case {"tensor": str(name)} if len(value) == 1 and name.startswith("rule.") and name in file.entries:
+            return file.array(name)
+        case float() | dict():
+            return json_as_number(value)
+        case None | bool() | int() | str():
+            return value
+    raise ModelError(f"a parameter of its rule is {reprlib.repr(value)}")

@@ -1,0 +1,95 @@
+"""Runs in files: what each kind of run knows beside its state."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any, get_args
+
+from onlinear.errors import ModelError, ParameterError
+from onlinear.runs.batch import BatchPerceptron, BatchRun
+from onlinear.runs.converge import Convergence, Selection
+from onlinear.runs.model_file import read, write
+from onlinear.runs.outcome import Run
+
+_KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}
+
+
+def save(run: Run, path: str | os.PathLike[str]) -> None:
+    """Save a run; `onlinear.Run.save` describes it."""
+    kind = type(run).__name__
+    if _KINDS.get(kind) is not type(run):
+        raise ParameterError(f"{kind} is no kind of run that a model file knows: {', '.join(_KINDS)}")
+    if isinstance(run, BatchRun) and not isinstance(run.schedule, str):
+        raise ParameterError('a schedule that is a function cannot be saved; use "constant" or "1/k"')
+    facts = {name: getattr(run, name) for name in _facts_of(type(run))}
+    write(path, run.state, kind=kind, outcome=facts or None)
+
+
+def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
+    """Load a saved run: to predict with, and to go on from with the same bits.
+
+    Nothing in the file is executed. Its checksum, its version, all sizes and the weights are checked first.
+
+    Parameters
+    ----------
+    path : path
+        Where `Run.save` has put it.
+    rule : class, optional
+        The class of the rule, where it is one of your own: a file has its name and a fingerprint of its code. If
+        the code has changed since, that is an error. The fingerprint is of Python's bytecode, and is compared
+        under the same version of Python only.
+
+    Returns
+    -------
+    Run
+        Of the same kind as the one that was saved; without its trace.
+
+    Examples
+    --------
+    >>> import tempfile, onlinear
+    >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
+    >>> rule = onlinear.rules.Perceptron()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     onlinear.run(rule, X[:500], y[:500]).save(f"{folder}/model.safetensors")
+    ...     half = onlinear.load(f"{folder}/model.safetensors")
+    >>> run = onlinear.run(rule, X[500:], y[500:], state=half)
+    >>> bool((run.weights == onlinear.run(rule, X, y).weights).all())
+    True
+    """
+    state, header = read(path, rule)
+    cls = _KINDS.get(header["kind"])
+    if cls is None:
+        raise ModelError(f"{os.fspath(path)}: it holds a {header['kind']:.100}, not one of {', '.join(_KINDS)}")
+    facts, wanted = header["outcome"] or {}, _facts_of(cls)
+    wrong = sorted(set(facts) ^ set(wanted)) or [name for name in wanted if not _CHECKS[name](facts[name])]
+    if not wrong and cls is BatchRun:
+        facts["batch_sizes"] = tuple(facts["batch_sizes"])
+        if type(state.rule) is not BatchPerceptron or sum(facts["batch_sizes"]) != state.updates:
+            wrong = ["batch_sizes"]
+    if wrong:
+        raise ModelError(f"{os.fspath(path)}: what it says of {', '.join(wrong):.200} is no {cls.__name__}'s")
+    return cls(state, None, **facts)
+
+
+def _facts_of(cls: type[Run]) -> list[str]:
+    """Return the fields that a kind of run has beside state and trace."""
+    return [field.name for field in dataclasses.fields(cls) if field.name not in {"state", "trace"}]
+
+
+def _at_least(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= least
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "halted": lambda value: type(value) is bool,
+    "passes": _at_least(0),
+    "reason": lambda value: isinstance(value, str),
+    "selection": lambda value: value in get_args(Selection),
+    "seed": _at_least(0),
+    "max_updates": lambda value: value is None or _at_least(1)(value),
+    "max_passes": _at_least(1),
+    "batch_sizes": lambda value: isinstance(value, list) and all(map(_at_least(1), value)),
+    "schedule": lambda value: value in ("constant", "1/k"),
+}

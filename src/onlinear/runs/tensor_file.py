@@ -1,0 +1,214 @@
+"""The bytes of a model file: safetensors, with one header of ours in its metadata and a checksum over everything.
+
+A file is the length of a JSON header, the header, and the arrays one after another. What safetensors leaves open
+is fixed here (the order, the padding, one metadata key), so the same content has the same bytes. The format is
+so plain that it is written and read here: arrays go out from where they are and come in to where they shall be,
+and every size is checked against the file's before anything is allocated. The package `safetensors` reads it, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import ModelError, ParameterError
+from onlinear.runs.whole_file import replace_file
+
+VERSION = 1
+_KEY = "onlinear"
+_FORMAT = "onlinear model"
+_UNSIGNED = "0" * 64
+
+_MOST_HEADER = 100_000_000
+"""Bytes of a header, at most; safetensors has the same limit."""
+_MOST_DIMENSIONS = 32
+
+# Format, version and checksum come first, so that they are found without reading any JSON.
+_OPENING = (
+    rb'\{"__metadata__":\{"' + _KEY.encode() + rb'":"\{\\"format\\":\\"' + _FORMAT.encode() + rb'\\",\\"version\\":'
+)
+_VERSION = re.compile(_OPENING + rb"(\d{1,9}),")
+_DIGEST = re.compile(_OPENING + rb'\d{1,9},\\"sha256\\":\\"([0-9a-f]{64})\\"[,}]')
+
+_CODES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"}
+_CODES |= {"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1"}
+_CODE_OF = {text: code for code, text in _CODES.items()}
+
+
+class Entry(NamedTuple):
+    """An array in the file."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    first: int
+    end: int
+
+
+class TensorFile(NamedTuple):
+    """A file whose checksum and structure are in order."""
+
+    header: dict[str, Any]
+    entries: dict[str, Entry]
+    file: BinaryIO
+
+    def fill(self, name: str, array: NDArray[Any]) -> None:
+        """Read an array's values into one that has its type and shape."""
+        entry = self.entries[name]
+        if array.shape != entry.shape or array.dtype != entry.dtype:
+            raise ModelError(f"{name} is {_shown(entry.dtype, entry.shape)}, not {_shown(array.dtype, array.shape)}")
+        self.file.seek(entry.first)
+        if cast("Any", self.file).readinto(_bytes_of(array)) != array.nbytes:
+            raise ModelError("the file became shorter while it was read")
+        if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
+            raise ModelError(f"{name} has a value that is neither true nor false")
+        if sys.byteorder == "big":
+            array.byteswap(inplace=True)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Return a new array with the values of one."""
+        entry = self.entries[name]
+        try:
+            made = np.empty(entry.shape, entry.dtype.newbyteorder("="))
+        except (ValueError, MemoryError) as error:  # a dimension of 0 makes room for absurd others
+            raise ModelError(f"{name} has the shape {entry.shape}: {error}") from error
+        self.fill(name, made)
+        return made
+
+
+def can_be_stored(dtype: np.dtype[Any]) -> bool:
+    """Tell whether the format knows numbers of this type."""
+    return dtype.newbyteorder("<").str in _CODE_OF
+
+
+def write_tensors(path: str | os.PathLike[str], header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write a header, which must be JSON, and arrays of numbers; the file is replaced as a whole."""
+    # The widest first, as safetensors does it: then all are aligned.
+    order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
+    first = {"format": _FORMAT, "version": VERSION, "sha256": _UNSIGNED}
+    outer: dict[str, Any] = {"__metadata__": {_KEY: _dumps({**first, **header})}}
+    arrays: list[memoryview] = []
+    end = 0
+    for name in order:
+        array = tensors[name]
+        array = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+        outer[name] = {
+            "dtype": _CODE_OF[array.dtype.str],
+            "shape": list(array.shape),
+            "data_offsets": [end, end + array.nbytes],
+        }
+        arrays.append(_bytes_of(array))
+        end += array.nbytes
+    text = _dumps(outer).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > _MOST_HEADER:
+        raise ParameterError(f"the header would have {len(text):,} bytes; a model file has room for {_MOST_HEADER:,}")
+    text = len(text).to_bytes(8, "little") + text
+    digest = hashlib.sha256(text)
+    for chunk in arrays:
+        digest.update(chunk)
+    found = _DIGEST.match(text, 8)
+    assert found is not None  # noqa: S101  # it was written a few lines above
+    text = text[: found.start(1)] + digest.hexdigest().encode() + text[found.end(1) :]
+    replace_file(path, [text, *arrays])
+
+
+@contextlib.contextmanager
+def open_tensors(path: str | os.PathLike[str]) -> Iterator[TensorFile]:
+    """Open a file and check it; a `ModelError` in here and in the body gets the file's name."""
+    with Path(path).open("rb") as file:
+        try:
+            yield _opened(file, os.fstat(file.fileno()).st_size)
+        except ModelError as error:
+            raise ModelError(f"{os.fspath(path)}: {error}") from error
+
+
+def _opened(file: BinaryIO, size: int) -> TensorFile:
+    length = file.read(8)
+    data = 8 + int.from_bytes(length, "little")
+    if len(length) < 8 or data > min(size, 8 + _MOST_HEADER):
+        raise ModelError("not a model file, or cut short")
+    text = file.read(data - 8)
+    version = _VERSION.match(text)
+    if version is None:
+        raise ModelError("not a model file of onlinear")
+    if int(version[1]) != VERSION:
+        age = "a newer" if int(version[1]) > VERSION else "another"
+        raise ModelError(f"written by {age} onlinear: version {int(version[1])}; this one reads {VERSION}")
+    found = _DIGEST.match(text)
+    if found is None:
+        raise ModelError("damaged: it has no checksum")
+    digest = hashlib.sha256(length + text[: found.start(1)] + _UNSIGNED.encode() + text[found.end(1) :])
+    hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
+    if digest.hexdigest() != found[1].decode():
+        raise ModelError("damaged, or cut short: its checksum does not fit")
+    outer = _loads(text)
+    entries = {name: _entry(name, value, data) for name, value in outer.items() if name != "__metadata__"}
+    end = data
+    for name, entry in sorted(entries.items(), key=lambda item: item[1][2:]):
+        if entry.first != end:
+            raise ModelError(f"{name} does not begin where the array before it ends")
+        end = entry.end
+    if end != size:
+        raise ModelError(f"its arrays end at byte {end:,}, the file at byte {size:,}")
+    metadata = outer["__metadata__"]
+    if list(metadata) != [_KEY]:
+        raise ModelError(f"its metadata has other keys than {_KEY}")
+    return TensorFile(_loads(metadata[_KEY]), entries, file)
+
+
+def _entry(name: str, value: Any, data: int) -> Entry:
+    """Return what the header says of an array, once it is known to make sense."""
+    match value:
+        case {"dtype": str(code), "shape": list(shape), "data_offsets": [int(first), int(end)]} if len(value) == 3:
+            counts = all(type(n) is int and 0 <= n < 2**63 for n in (*shape, first, end))
+            if counts and code in _CODES and len(shape) <= _MOST_DIMENSIONS:
+                dtype = np.dtype(_CODES[code])
+                if math.prod(shape) * dtype.itemsize == end - first:
+                    return Entry(dtype, tuple(shape), data + first, data + end)
+    raise ModelError(f"its header describes no array at {name!r:.100}")
+
+
+def _loads(text: bytes | str) -> dict[str, Any]:
+    """Return the object that JSON in ASCII describes; it may say nothing twice."""
+    try:
+        text = text if isinstance(text, str) else text.decode("ascii")
+        value: dict[str, Any] = json.loads(text, object_pairs_hook=once, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"its header is not in order: {error}") from error
+    return value
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of a JSON object, none of which may come twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key comes twice")
+    return found
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    """Return the memory of a contiguous array."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _shown(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
+    return f"{dtype.name} of shape {shape}"

@@ -1,0 +1,196 @@
+"""Training over a stream: several passes, another order, progress, and checkpoints to go on from after a crash."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.rules.rule import Rule
+from onlinear.runs.checkpoint import Checkpoint, command
+from onlinear.runs.converge import check_integers
+from onlinear.runs.learner import Learner
+from onlinear.runs.online import Options, Pair, begun, chunk_pair, feed
+from onlinear.runs.outcome import Run
+from onlinear.runs.state import State
+from onlinear.streams.shuffle import shuffled
+from onlinear.streams.stream import Stream
+
+
+class Progress(NamedTuple):
+    """How far training has come; mistakes are those of predictions made before the answer was known."""
+
+    rounds: int
+    mistakes: int
+    recent_rounds: int
+    recent_mistakes: int
+    """Rounds and mistakes since the last report at a mark."""
+    passes: int
+    """Passes completed."""
+    seconds: float
+    mark: bool
+    """Whether the number of rounds has doubled since the last report of this kind; otherwise a block has ended."""
+
+
+Report: TypeAlias = Callable[[Progress], None]
+
+
+def train(
+    rule: Rule,
+    stream: Stream,
+    *,
+    passes: int = 1,
+    shuffle: int = 0,
+    seed: int = 0,
+    fit_intercept: bool = False,
+    normalize: bool = False,
+    start: Any = None,
+    state: State | Run | None = None,
+    n_features: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = 30.0,
+    output: str | os.PathLike[str] | None = None,
+    progress: Report | None = None,
+) -> Run:
+    """Run a rule over a stream, once or several times; after a crash, the same call goes on where it was.
+
+    Parameters
+    ----------
+    rule, fit_intercept, normalize, start, state, n_features
+        As in `onlinear.run`.
+    stream : Stream
+        From `onlinear.open_stream`.
+    passes : int
+        How often everything is read.
+    shuffle : int
+        Draw the examples from windows of so many, in an order that depends on `seed`; 0 keeps their order.
+        An example does not leave its window, and a window is held in memory.
+    seed : int
+        For `shuffle`.
+    checkpoint : path
+        A file for the state on the way. If it is there, training goes on from it and ends with the same bits
+        as if it had never stopped; it is removed when training is done.
+    every : float
+        Seconds between checkpoints, at least.
+    output : path
+        Save the run there; a checkpoint is removed only when that is done.
+    progress : callable
+        Called with a `Progress` whenever the number of rounds has doubled, and at the end of each block.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
+    >>> onlinear.train(onlinear.rules.Perceptron(), onlinear.open_stream(X, y), passes=4).mistakes
+    14
+    """
+    course = Course(stream, passes, shuffle, seed)
+    options = Options(fit_intercept, normalize, start, state, n_features, None)
+    kept = Checkpoint(checkpoint, every, _asked(rule, options, course))
+    learner, pairs = _taken_up(rule, course, kept) or begun(rule, stream, None, options, course.pairs())
+    clock = Clock(learner, progress)
+    for source, labels in pairs:
+        if course.begins:
+            kept.begin_pass(course.number)
+        first = kept.pass_over(learner, source, labels)
+        for row, end in clock.spans(source.n, course, first):
+            feed(learner, source, labels, slice(row, end))
+        kept.keep(learner, stream, source, labels, first)
+    if learner.rounds == 0:
+        raise DataError("no examples")
+    if course.read:
+        learner.take_names(stream.names)
+    done = Run(learner.rest())
+    kept.finish(done.state)
+    if output is not None:
+        done.save(output)
+    kept.remove()
+    return done
+
+
+def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
+    """Return what training was asked for, as a checkpoint remembers it."""
+    state = options.state.state if isinstance(options.state, Run) else options.state
+    return command(
+        rule,
+        state,
+        fit_intercept=bool(options.fit_intercept),
+        normalize=bool(options.normalize),
+        passes=course.passes,
+        shuffle=[course.window, course.seed] if course.window else None,
+        reading=course.stream.reading.as_dict(),
+    )
+
+
+def _taken_up(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Iterator[Pair]] | None:
+    """Return the learner of a checkpoint and the examples of its pass, if there is a checkpoint."""
+    state = kept.found(rule)
+    if state is None or kept.reached is None:
+        return None
+    learner = Learner.resume(rule, state)
+    course.stream.expect(learner.classes)
+    return learner, course.pairs(kept.reached.passes)
+
+
+class Course:
+    """The examples of a stream, pass after pass, in their order or in one drawn for each pass."""
+
+    def __init__(self, stream: Stream, passes: int, window: int, seed: int) -> None:
+        check_integers(1, passes=passes)
+        check_integers(0, shuffle=window, seed=seed)
+        if not isinstance(stream, Stream):
+            raise ParameterError(f"stream is {type(stream).__name__}; open_stream makes one")
+        self.stream, self.passes, self.window, self.seed = stream, passes, window, seed
+        self.number = 0
+        """Which pass is under way."""
+        self.begins = False
+        """Whether the examples given out last are its first."""
+        self.read = False
+        """Whether anything has been given out."""
+
+    def pairs(self, first: int = 0) -> Iterator[Pair]:
+        """Yield the examples of all passes from pass `first` on."""
+        for number in range(first, self.passes):
+            chunks = self.stream.chunks()
+            if self.window:
+                chunks = shuffled(chunks, self.window, self.seed, number)
+            self.number, self.begins, self.read = number, True, True
+            for chunk in chunks:
+                yield chunk_pair(chunk)
+                self.begins = False
+
+
+class Clock:
+    """Reports how far training has come."""
+
+    def __init__(self, learner: Learner, report: Report | None) -> None:
+        self._learner, self._report = learner, report
+        self._start = time.monotonic()
+        self._last = (learner.rounds, learner.mistakes)
+
+    def spans(self, n: int, course: Course, first: int = 0) -> Iterator[tuple[int, int]]:
+        """Cut n rows where the number of rounds doubles; each time the caller has learned from a part, report."""
+        while first < n:
+            end = n
+            if self._report is not None:
+                rounds = self._learner.rounds
+                end = min(n, first + (1 << rounds.bit_length()) - rounds)
+            yield first, end
+            self._tick(course.number)
+            first = end
+
+    def _tick(self, passes: int) -> None:
+        if self._report is None:
+            return
+        rounds, mistakes = self._learner.rounds, self._learner.mistakes
+        mark = rounds & (rounds - 1) == 0
+        recent = (rounds - self._last[0], mistakes - self._last[1])
+        self._report(Progress(rounds, mistakes, *recent, passes, time.monotonic() - self._start, mark))
+        if mark:
+            self._last = (rounds, mistakes)

@@ -1,0 +1,81 @@
+"""Some examples of a stream, and where each was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Origin(Protocol):
+    """Knows the examples of a chunk as they stood in their file."""
+
+    def place(self, row: int) -> str:
+        """Return where an example was read, such as ``data.svm:41``."""
+
+    def written(self, row: int) -> bytes:
+        """Return an example as it was written, without the end of its line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Examples in their order: a matrix, their labels, and where they come from.
+
+    `X` is an array or a SciPy CSR matrix, `y` has a label for each row as it stands in the data, and `rows`
+    says which of the origin's rows these are (None: all, in order).
+    """
+
+    X: Any
+    y: NDArray[Any]
+    origin: Origin
+    rows: NDArray[np.intp] | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of examples."""
+        return int(self.X.shape[0])
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the examples take."""
+        held = (self.X.data, self.X.indices, self.X.indptr) if hasattr(self.X, "indptr") else (self.X,)
+        return int(sum(array.nbytes for array in held) + self.y.nbytes)
+
+    def place(self, i: int) -> str:
+        """Return where example i was read."""
+        return self.origin.place(self._row(i))
+
+    def written(self, i: int) -> bytes:
+        """Return example i as it was written."""
+        return self.origin.written(self._row(i))
+
+    def take(self, rows: NDArray[np.intp]) -> Chunk:
+        """Return some of the examples, in the order of their numbers here."""
+        chosen = rows if self.rows is None else self.rows[rows]
+        return Chunk(self.X[rows], self.y[rows], self.origin, chosen)
+
+    def copied(self) -> Chunk:
+        """Return the examples in memory of their own."""
+        return replace(self, X=self.X.copy(), y=self.y.copy())
+
+    def _row(self, i: int) -> int:
+        return i if self.rows is None else int(self.rows[i])
+
+
+class Fault(NamedTuple):
+    """Something in a file that no example can be made of."""
+
+    before: int
+    """How many examples of its chunk stand before it."""
+    place: str
+    reason: str
+    written: bytes
+
+
+class Read(NamedTuple):
+    """What one piece of a file came to."""
+
+    chunk: Chunk
+    faults: list[Fault]

@@ -1,0 +1,223 @@
+"""Files as streams of bytes: found, opened, decompressed by what they begin with, and cut at line ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from onlinear.errors import DataError
+
+STDIN = "-"
+_NEWLINE = 10
+_PIECE = 1 << 20
+_SLACK = 16
+"""Bytes behind the text: for the end of a last line that has none, and for loads of eight bytes at a time."""
+_SAMPLE = 200
+"""How much is kept of a line that is too long."""
+LONGEST_LINE = 1 << 25
+"""A longer line is refused: it would have to be held in memory."""
+
+
+class Piece(NamedTuple):
+    """Whole lines of a file: the first `size` bytes of `text`, up to the end of a line; a few bytes more are there."""
+
+    name: str
+    number: int
+    """Which piece of its file this is, from 0."""
+    text: bytearray
+    size: int
+    too_long: bool = False
+    """Whether it is the beginning of one line, the rest of which was not kept."""
+
+
+class DamagedFileError(DataError):
+    """A file cannot be read on; what came before is good."""
+
+
+def found(data: Any) -> list[str]:
+    """Return the names of all files meant by a path, a folder, or a list of them; ``-`` is the standard input."""
+    if isinstance(data, str | os.PathLike):
+        name = os.fspath(data)
+        if name == STDIN:
+            return [name]
+        path = Path(name)
+        if not path.is_dir():
+            if not path.exists():
+                raise DataError(f"{name}: there is no such file")
+            return [name]
+        inside = sorted(str(one) for one in path.rglob("*") if one.is_file() and not _hidden(one.relative_to(path)))
+        if not inside:
+            raise DataError(f"{name}: the folder has no files")
+        return inside
+    names = [one for each in data for one in found(each)]
+    if not names:
+        raise DataError("no files")
+    return names
+
+
+def opened(name: str) -> BinaryIO:
+    """Open a file, and decompress it where it begins like a compressed one."""
+    try:
+        if name == STDIN:
+            start, raw = _peeked(sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as file:
+                start = file.read(_LONGEST_MAGIC)
+            raw = name
+        for magic, decompressed in _COMPRESSED.items():
+            if start.startswith(magic):
+                return decompressed(raw)
+        return cast("BinaryIO", raw) if name == STDIN else Path(name).open("rb")
+    except OSError as error:
+        raise DataError(f"{shown(name)}: {error.strerror or error}") from error
+
+
+def _peeked(file: Any) -> tuple[bytes, Any]:
+    """Return how a file begins that cannot be read twice, and the file."""
+    peekable = file if hasattr(file, "peek") else io.BufferedReader(file)
+    return peekable.peek(_LONGEST_MAGIC), peekable
+
+
+def shown(name: str) -> str:
+    """Return a file's name as messages have it."""
+    return "<stdin>" if name == STDIN else name
+
+
+def pieces(names: Iterable[str]) -> Iterator[Piece]:
+    """Yield the files as pieces of whole lines, about a megabyte each."""
+    for name in names:
+        with opened(name) as file:
+            yield from _cut(file, shown(name))
+
+
+def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
+    rest: bytes | bytearray = b""
+    number = 0
+    while True:
+        text = bytearray(len(rest) + _PIECE + _SLACK)
+        text[: len(rest)] = rest
+        end, problem = filled(file, memoryview(text)[:-_SLACK], len(rest))
+        if problem is not None:
+            # The whole lines before are good; the one that was cut off goes with what is missing.
+            yield Piece(name, number, text, text.rfind(b"\n", 0, end) + 1)
+            raise DamagedFileError(problem)
+        if end == len(rest):
+            if end:
+                text[end] = _NEWLINE
+                yield Piece(name, number, text, end + 1)
+            return
+        cut = text.rfind(b"\n", len(rest), end) + 1
+        rest = text[cut:end]
+        if cut:
+            yield Piece(name, number, text, cut)
+            number += 1
+        elif end > LONGEST_LINE:
+            begun = rest[:_SAMPLE] + b"\n"
+            yield Piece(name, number, begun, len(begun), too_long=True)
+            number += 1
+            rest = _after_line(file)
+
+
+def _after_line(file: BinaryIO) -> bytes:
+    """Read to the end of a line, without keeping it; return what was read after it."""
+    while True:
+        some = file.read(_PIECE)
+        cut = some.find(b"\n") + 1
+        if cut or not some:
+            return some[cut:]
+
+
+def filled(file: BinaryIO, text: memoryview, begin: int) -> tuple[int, str | None]:
+    """Read until the buffer is full or the file ends; return where, and what went wrong."""
+    end = begin
+    while end < len(text):
+        try:
+            n = _read_some(file, text[end:])
+        except Exception as error:
+            problem = damage(error)
+            if problem is None:
+                raise
+            return end, problem
+        if not n:
+            break
+        end += n
+    return end, None
+
+
+def _read_some(file: Any, text: memoryview) -> int:
+    """Read as much as there is in one go; return how much it was."""
+    if isinstance(file, io.BufferedReader):
+        return int(file.readinto(text))
+    # A decompressor that is asked for more than it has would lose what it had, where the file is damaged.
+    some = file.read1(len(text))
+    text[: len(some)] = some
+    return len(some)
+
+
+def damage(error: Exception) -> str | None:
+    """Return what an error of reading or decompressing means, in words (None: it is another kind of error)."""
+    if isinstance(error, EOFError):
+        return "the compressed file was cut off: its end is missing"
+    if isinstance(error, OSError | ValueError) or type(error).__module__ in {"zlib", "_lzma"}:
+        return f"cannot be read on: {getattr(error, 'strerror', None) or error}"
+    return None
+
+
+def beginning(name: str, size: int) -> bytes:
+    """Return how a file begins, decompressed, as far as it can be read."""
+    text = bytearray(size)
+    with _again(name) as file:
+        end, problem = filled(file, memoryview(text), 0)
+    if problem is not None and end == 0:
+        raise DataError(f"{shown(name)}: {problem}")
+    return bytes(text[:end])
+
+
+def _again(name: str) -> BinaryIO:
+    """Open a file to look at it; of the standard input, what has arrived is copied and stays there."""
+    if name != STDIN:
+        return opened(name)
+    start, _ = _peeked(sys.stdin.buffer)
+    copy = io.BytesIO(start)
+    return next((open_(copy) for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), copy)
+
+
+def _gzip(raw: Any) -> BinaryIO:
+    import gzip
+
+    return cast("BinaryIO", gzip.open(raw))
+
+
+def _bz2(raw: Any) -> BinaryIO:
+    import bz2
+
+    return cast("BinaryIO", bz2.open(raw))
+
+
+def _xz(raw: Any) -> BinaryIO:
+    import lzma
+
+    return cast("BinaryIO", lzma.open(raw))
+
+
+def _zstd(raw: Any) -> BinaryIO:
+    import pyarrow as pa
+
+    return cast("BinaryIO", pa.input_stream(raw, compression="zstd"))
+
+
+_COMPRESSED: dict[bytes, Callable[[Any], BinaryIO]] = {
+    b"\x1f\x8b": _gzip,
+    b"\x28\xb5\x2f\xfd": _zstd,
+    b"BZh": _bz2,
+    b"\xfd7zXZ\x00": _xz,
+}
+_LONGEST_MAGIC = max(map(len, _COMPRESSED))
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)

@@ -1,0 +1,168 @@
+"""libsvm (svmlight) text: a line an example, ``label index:value index:value … # comment``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine import text as kernel
+from onlinear.errors import DataError
+from onlinear.streams.ahead import ahead
+from onlinear.streams.chunk import Chunk, Fault, Read
+from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
+
+_SHOWN = 40
+"""So much of a faulty word is shown."""
+_END = re.compile(rb"[\s#]")
+
+
+class _Parsed(NamedTuple):
+    """A piece of text as numbers; lines are counted from its own beginning."""
+
+    piece: Piece
+    X: Any
+    y: NDArray[np.float64]
+    starts: NDArray[np.int32]
+    lines: NDArray[np.int32]
+    faults: NDArray[np.int32]
+    lines_read: int
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Where the examples of a piece stand; `first` is the number of its first line."""
+
+    parsed: _Parsed
+    first: int
+
+    def place(self, row: int) -> str:
+        return f"{self.parsed.piece.name}:{self.first + int(self.parsed.lines[row])}"
+
+    def written(self, row: int) -> bytes:
+        return _line(self.parsed.piece.text, int(self.parsed.starts[row]))
+
+
+@dataclass(frozen=True)
+class LibsvmReader:
+    """Reads files of libsvm text; columns are numbered from 0, the indices in the text from `lowest`."""
+
+    files: list[str]
+    lowest: int
+    max_features: int
+    labelled: bool = True
+    names = None
+    width = None
+
+    def reads(self) -> Iterator[Read]:
+        """Yield what each piece of the files comes to."""
+        file, first = "", 1
+        try:
+            for parsed in ahead(pieces(self.files), self._parse):
+                if parsed.piece.number == 0:
+                    file, first = parsed.piece.name, 1
+                origin = _Lines(parsed, first)
+                faults = [self._fault(parsed, first, fault.tolist()) for fault in parsed.faults]
+                yield Read(Chunk(parsed.X, parsed.y, origin), faults)
+                first += parsed.lines_read
+        except DamagedFileError as error:
+            raise DataError(f"{file or self.files[0]}:{first}: {error}") from error
+
+    def _parse(self, piece: Piece) -> _Parsed:
+        import scipy.sparse
+
+        from onlinear.engine.compile import dispatcher
+
+        text = np.frombuffer(piece.text, dtype=np.uint8)
+        n = 0 if piece.too_long else piece.size  # nothing is read of a line that is too long
+        lines, colons = dispatcher(kernel.counted)(text, n)
+        y, starts, numbers = np.empty(lines), np.empty(lines, dtype=np.int32), np.empty(lines, dtype=np.int32)
+        indptr, indices, values = np.empty(lines + 1, np.int32), np.empty(colons, np.int32), np.empty(colons)
+        faults, hard = np.empty((lines, 5), np.int32), np.empty((lines + colons, 3), np.int32)
+        totals = np.zeros(6, dtype=np.int64)
+        dispatcher(kernel.libsvm)(
+            text,
+            n,
+            self.lowest,
+            self.max_features,
+            self.labelled,
+            y,
+            starts,
+            numbers,
+            indptr,
+            indices,
+            values,
+            faults,
+            hard,
+            totals,
+        )
+        rows, entries, bad, left, width, read = map(int, totals)
+        if piece.too_long:
+            faults, bad, read = np.zeros((1, 5), dtype=np.int32), 1, 1
+        overflowed: list[tuple[int, int]] = []
+        for place, begin, end in hard[:left].tolist():
+            value = float(piece.text[begin:end])
+            row = -1 - place
+            if place >= 0:
+                values[place] = value
+                row = int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
+            else:
+                y[row] = value
+            if math.isinf(value):
+                overflowed.append((row, begin))
+        # No column at all is no matrix to SciPy's taste; an example without features is one all the same.
+        shape = (rows, max(1, width))
+        X = scipy.sparse.csr_array((values[:entries], indices[:entries], indptr[: rows + 1]), shape=shape)
+        X.has_canonical_format = True
+        parsed = _Parsed(piece, X, y[:rows], starts[:rows], numbers[:rows], faults[:bad].copy(), read)
+        return _without(parsed, overflowed) if overflowed else parsed
+
+    def _fault(self, parsed: _Parsed, first: int, fault: list[int]) -> Fault:
+        """Return a fault in words, with its place: file, line and byte."""
+        before, line, start, kind, at = fault
+        text = parsed.piece.text
+        place = f"{parsed.piece.name}:{first + line}:{at - start + 1}"
+        word = bytes(_END.split(text[at : at + _SHOWN], maxsplit=1)[0]).decode(errors="replace")
+        if parsed.piece.too_long:
+            return Fault(
+                before, place, f"a line of more than {LONGEST_LINE >> 20} MB is no example", _line(text, start)
+            )
+        return Fault(before, place, self._reason(kind, word), _line(text, start))
+
+    def _reason(self, kind: int, word: str) -> str:
+        index = word.partition(":")[0]
+        return {
+            kernel.NO_LABEL: f"{word!r} where the label should be",
+            kernel.SEVERAL_LABELS: f"label {word!r}; an example has one label",
+            kernel.BAD_LABEL: f"label {word!r} is not a finite number",
+            kernel.BAD_INDEX: f"{word!r} is not index:value",
+            kernel.INDEX_TOO_SMALL: f"index {index}; libsvm indices start at 1 (use --zero-based)",
+            kernel.INDEX_TOO_LARGE: f"index {index}; at most {self.max_features:,} features (--max-features)",
+            kernel.INDEX_NOT_ASCENDING: f"index {index} is not above the one before; indices must ascend, each once",
+            kernel.BAD_VALUE: f"value {word!r} is not a finite number",
+        }[kind]
+
+
+def _without(parsed: _Parsed, overflowed: list[tuple[int, int]]) -> _Parsed:
+    """Return the piece without rows that have a number next to the largest float, and turned out beyond it."""
+    faults = {(int(one[1]), tuple(one.tolist())) for one in parsed.faults}
+    rows = np.array([row for row, _ in overflowed])
+    for row, at in overflowed:
+        line, start = int(parsed.lines[row]), int(parsed.starts[row])
+        faults.add((line, (row, line, start, kernel.BAD_VALUE, at)))
+    kept = np.setdiff1d(np.arange(parsed.y.size), rows)
+    listed = np.array([fault for _, fault in sorted(faults)], dtype=np.int32)
+    listed[:, 0] = np.searchsorted(kept, listed[:, 0])
+    X = parsed.X[kept]
+    X.has_canonical_format = True
+    return parsed._replace(X=X, y=parsed.y[kept], starts=parsed.starts[kept], lines=parsed.lines[kept], faults=listed)
+
+
+def _line(text: bytearray, start: int) -> bytes:
+    """Return the line that starts at a place, without its end."""
+    return bytes(text[start : text.index(b"\n", start)])

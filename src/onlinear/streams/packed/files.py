@@ -1,0 +1,205 @@
+"""Files of the converted form: Arrow and Parquet, read and written batch by batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, Self
+
+from onlinear.errors import DataError
+from onlinear.streams.packed.form import END, End, damaged
+
+_ARROW = b"ARROW1"
+_PARQUET = b"PAR1"
+_PARQUET_TEXT = 90_000_000
+"""Parquet readers refuse longer texts than 100 MB."""
+
+
+class BatchFile(Protocol):
+    """An open file of batches."""
+
+    types: Any
+
+    def end(self) -> tuple[bytes | None, int]:
+        """Return what the file says about its end, and the number of batches before it."""
+
+    def batch(self, i: int) -> Any:
+        """Return a batch."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *about: object) -> None: ...
+
+
+class ArrowFile:
+    """An Arrow file. It is read, not memory-mapped: a mapped file that is cut off meanwhile would end the process."""
+
+    def __init__(self, name: str) -> None:
+        import pyarrow as pa
+
+        self._name = name
+        self._file = pa.OSFile(name)
+        self._reader = pa.ipc.open_file(self._file)
+        self.types = self._reader.schema
+
+    def end(self) -> tuple[bytes | None, int]:
+        last = self._reader.num_record_batches - 1
+        if last < 0:
+            return None, 0
+        told = self._reader.get_batch_with_custom_metadata(last)
+        if told.batch.num_rows or not told.custom_metadata:
+            return None, 0
+        return dict(told.custom_metadata).get(END), last
+
+    def batch(self, i: int) -> Any:
+        with Guard(self._name):
+            return self._reader.get_batch(i)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._file.close()
+
+
+class ParquetFile:
+    """A Parquet file, a row group a batch."""
+
+    def __init__(self, name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._name = name
+        self._file = pa.OSFile(name)
+        self._reader = pq.ParquetFile(self._file, page_checksum_verification=True)
+        self.types = self._reader.schema_arrow
+
+    def end(self) -> tuple[bytes | None, int]:
+        return (self._reader.metadata.metadata or {}).get(END), self._reader.num_row_groups
+
+    def batch(self, i: int) -> Any:
+        with Guard(self._name):
+            batches = self._reader.read_row_group(i, use_threads=False).combine_chunks().to_batches()
+        if len(batches) != 1:
+            raise damaged(self._name)
+        return batches[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._file.close()
+
+
+class BatchWriter(Protocol):
+    """Writes batches to a file."""
+
+    def __init__(self, file: BinaryIO, types: Any) -> None: ...
+
+    def write(self, batch: Any) -> None:
+        """Write a batch."""
+
+    def finish(self, end: End) -> None:
+        """Write what is known at the end, and close."""
+
+    def close(self) -> None:
+        """Close, whatever has been written."""
+
+
+class ArrowWriter:
+    """An Arrow IPC file, uncompressed."""
+
+    def __init__(self, file: BinaryIO, types: Any) -> None:
+        import pyarrow as pa
+
+        self._types = types
+        self._writer = pa.ipc.new_file(file, types)
+
+    def write(self, batch: Any) -> None:
+        self._writer.write_batch(batch)
+
+    def finish(self, end: End) -> None:
+        import pyarrow as pa
+
+        empty = pa.RecordBatch.from_pylist([], schema=self._types)
+        self._writer.write_batch(empty, custom_metadata={END: end.text()})
+        self._writer.close()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class ParquetWriter:
+    """A Parquet file, compressed; a batch is a row group."""
+
+    def __init__(self, file: BinaryIO, types: Any) -> None:
+        import pyarrow.parquet as pq
+
+        # Numbers hardly repeat: a dictionary of them would only take time.
+        self._writer = pq.ParquetWriter(
+            file, types, compression="zstd", use_dictionary=["label"], write_statistics=False, write_page_checksum=True
+        )
+
+    def write(self, batch: Any) -> None:
+        self._writer.write_batch(batch)
+
+    def finish(self, end: End) -> None:
+        text = end.text()
+        if len(text) > _PARQUET_TEXT:
+            raise DataError("the names of the features take more than a Parquet file can hold; write a .arrow file")
+        self._writer.add_key_value_metadata({END: text})
+        self._writer.close()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+WRITERS: dict[str, type[BatchWriter]] = {".arrow": ArrowWriter, ".parquet": ParquetWriter}
+
+
+class Guard:
+    """Turns what Arrow says about a damaged file into an error with its name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, arrow_errors()) and not isinstance(error, DataError):
+            raise DataError(f"{self._name}: the file is damaged, or cut off: {_brief(error)}") from error
+
+
+def opened(name: str) -> BatchFile:
+    """Open a file by what it begins with."""
+    try:
+        with Path(name).open("rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise DataError(f"{name}: {error.strerror}") from error
+    with Guard(name):
+        if start.startswith(_ARROW):
+            return ArrowFile(name)
+        if start.startswith(_PARQUET):
+            return ParquetFile(name)
+    raise DataError(f"{name}: not a converted file: it begins neither like Arrow nor like Parquet")
+
+
+def arrow_errors() -> tuple[type[Exception], ...]:
+    """Return what Arrow raises about damaged files."""
+    import pyarrow as pa
+
+    return (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        MemoryError,
+        TypeError,
+        LookupError,
+        NotImplementedError,
+        OverflowError,
+    )
+
+
+def _brief(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

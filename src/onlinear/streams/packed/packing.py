@@ -1,0 +1,259 @@
+"""Writing the converted form of a stream: an Arrow or a Parquet file that is read again at the speed of memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.streams.chunk import Chunk
+from onlinear.streams.labels import plain
+from onlinear.streams.packed.files import WRITERS, BatchWriter
+from onlinear.streams.packed.form import End, checksum, schema
+from onlinear.streams.stream import Stream
+
+BATCH_BYTES = 1 << 22
+"""A batch takes so much at most, unless it is a single example: it fits a processor's cache."""
+BATCH_ROWS = 1 << 16
+_LARGEST_INDEX = (1 << 31) - 1
+_LABEL_BYTES = 8
+
+
+def pack(stream: Stream, path: str | os.PathLike[str], *, progress: Callable[[int], None] | None = None) -> int:
+    """Convert a stream to a file that is quick to read again, and return the number of its examples.
+
+    The file appears under its name when it is complete. Reading it gives the same examples to the last bit,
+    in the same order, with their labels, their features' names and the classes.
+
+    Parameters
+    ----------
+    stream : Stream
+        What to convert; it is read once.
+    path : path
+        Where to; ``.arrow`` is quicker to read, ``.parquet`` smaller.
+    progress : callable
+        Is told the number of examples written so far, now and then.
+    """
+    place = Path(os.path.realpath(path))
+    if place.suffix.lower() not in WRITERS:
+        raise ParameterError(f"{os.fspath(path)}: the name of a converted file ends with .arrow or .parquet")
+    if place.exists() and not place.is_file():  # renaming would take the place of a device or a folder
+        code = errno.EISDIR if place.is_dir() else errno.EEXIST
+        raise OSError(code, os.strerror(code), os.fspath(path))
+    temporary = place.with_name(f".onlinear-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            n = _write(stream, file, WRITERS[place.suffix.lower()], progress)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(place)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return n
+
+
+class _Rows(NamedTuple):
+    """Examples to be written: entries of sparse rows, or dense ones, whose `indptr` and `indices` are None."""
+
+    positive: NDArray[np.bool_]
+    values: NDArray[Any]
+    indices: NDArray[np.int32] | None
+    indptr: NDArray[np.int64] | None
+
+    @property
+    def n(self) -> int:
+        return self.positive.size
+
+    def ends(self) -> NDArray[np.int64]:
+        """Return how many bytes the rows up to each one take."""
+        rows: NDArray[np.int64] = np.arange(1, self.n + 1)
+        if self.indptr is None:
+            return rows * (int(self.values.shape[1]) * int(self.values.itemsize) + _LABEL_BYTES)
+        return self.indptr[1:] * (int(self.values.itemsize) + 4) + rows * (_LABEL_BYTES + 4)
+
+    def cut(self, begin: int, end: int) -> _Rows:
+        """Return some of the rows."""
+        if self.indptr is None or self.indices is None:
+            return _Rows(self.positive[begin:end], self.values[begin:end], None, None)
+        first, last = int(self.indptr[begin]), int(self.indptr[end])
+        indptr = self.indptr[begin : end + 1] - first
+        return _Rows(self.positive[begin:end], self.values[first:last], self.indices[first:last], indptr)
+
+    def copied(self) -> _Rows:
+        """Return the rows in memory of their own: whose these are may use it for the next ones."""
+        if self.indices is None or self.indptr is None:
+            return _Rows(self.positive.copy(), self.values.copy(), None, None)
+        return _Rows(self.positive.copy(), self.values.copy(), self.indices.copy(), self.indptr.copy())
+
+
+class _Batches:
+    """The examples of a stream in batches that do not depend on the blocks they come in."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.width = 1
+        self.dtype = np.dtype(np.float64)
+        self.classes: NDArray[Any] | None = None
+        self.sparse: bool | None = None
+
+    def __iter__(self) -> Iterator[_Rows]:
+        waiting: list[_Rows] = []
+        size = n = 0
+        for chunk in self.stream.chunks():
+            waiting.append(self._rows(chunk))
+            size, n = size + int(waiting[-1].ends()[-1]), n + waiting[-1].n
+            if size > BATCH_BYTES or n > BATCH_ROWS:
+                rest = yield from _full(_joined(waiting))
+                waiting, size, n = [rest], int(rest.ends()[-1]), rest.n
+            waiting[-1] = waiting[-1].copied()
+        if waiting:
+            yield _joined(waiting)
+
+    def _rows(self, chunk: Chunk) -> _Rows:
+        X = chunk.X
+        sparse = hasattr(X, "indptr")
+        if self.sparse is None:
+            self.sparse, self.dtype, self.width = sparse, X.dtype, int(X.shape[1])
+            self.classes = _classes(self.stream)
+        if sparse != self.sparse or (not sparse and self.width != X.shape[1]):
+            raise DataError(
+                f"{chunk.place(0)}: the examples are of another kind than those before; one file has one kind"
+            )
+        self.width = max(self.width, int(X.shape[1]))
+        if sparse and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        values = X.data if sparse else X
+        _check_values(chunk, X, values)
+        if np.can_cast(values.dtype, self.dtype):
+            values = values.astype(self.dtype, copy=False)
+        else:
+            raise DataError(f"{chunk.place(0)}: {values.dtype} after {self.dtype}; give all blocks as {values.dtype}")
+        positive = np.asarray(chunk.y == self.classes[1])  # type: ignore[index]  # set with the first chunk
+        if not sparse:
+            return _Rows(positive, values, None, None)
+        if X.indices.size and int(X.indices.max()) > _LARGEST_INDEX:
+            raise DataError(f"{chunk.place(0)}: index {X.indices.max()}; a converted file has up to 2^31 features")
+        return _Rows(positive, values, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64))
+
+
+def _full(rows: _Rows) -> Generator[_Rows, None, _Rows]:
+    """Yield batches as large as may be, while there is more than one; return the rest."""
+    ends = rows.ends()
+    begin, before = 0, 0
+    while rows.n - begin > BATCH_ROWS or ends[-1] - before > BATCH_BYTES:
+        end = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
+        end = max(begin + 1, min(end, begin + BATCH_ROWS))
+        if end == rows.n:  # a single example that is larger than a batch
+            break
+        yield rows.cut(begin, end)
+        begin, before = end, int(ends[end - 1])
+    return rows.cut(begin, rows.n)
+
+
+def _joined(parts: list[_Rows]) -> _Rows:
+    """Return all rows as one."""
+    if len(parts) == 1:
+        return parts[0]
+    positive = np.concatenate([part.positive for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    indices = [part.indices for part in parts if part.indices is not None]
+    pointers = [part.indptr for part in parts if part.indptr is not None]
+    if not pointers:
+        return _Rows(positive, values, None, None)
+    counts = np.concatenate([np.diff(part) for part in pointers])
+    return _Rows(positive, values, np.concatenate(indices), np.concatenate([[0], np.cumsum(counts)]))
+
+
+def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Callable[[int], None] | None) -> int:
+    writer: BatchWriter | None = None
+    batches = _Batches(stream)
+    sums: list[int] = []
+    n = 0
+
+    def end() -> End:
+        names = stream.names
+        widths = [batches.width, len(names or ())]
+        if batches.sparse:
+            widths.append(stream.n_features or 0)
+        told = np.array(sums, dtype=np.uint32)
+        return End(np.asarray(batches.classes), stream.reading.as_dict(), names, max(widths), n, told)
+
+    try:
+        for rows in batches:
+            if writer is None:
+                types = schema(end(), bool(batches.sparse), batches.dtype, batches.width)
+                writer = form(file, types)
+            writer.write(_batch(rows, np.asarray(batches.classes), types))
+            sums.append(_sum(rows))
+            n += rows.n
+            if progress is not None:
+                progress(n)
+        if writer is None:
+            raise DataError("there are no examples to convert")
+        writer.finish(end())
+    finally:
+        if writer is not None:
+            writer.close()
+    return n
+
+
+def _batch(rows: _Rows, classes: NDArray[Any], types: Any) -> Any:
+    """Return rows as an Arrow batch."""
+    import pyarrow as pa
+
+    features = types.field("features").type
+    labels = pa.array(classes[rows.positive.astype(np.intp)], type=types.field("label").type)
+    if rows.indices is None or rows.indptr is None:
+        flat = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
+        lists = pa.FixedSizeListArray.from_arrays(flat, type=features)
+    else:
+        pair = features.value_type
+        pairs = pa.StructArray.from_arrays([rows.indices, rows.values], fields=[pair.field(0), pair.field(1)])
+        lists = pa.ListArray.from_arrays(rows.indptr.astype(np.int32), pairs, type=features)
+    return pa.RecordBatch.from_arrays([labels, lists], schema=types)
+
+
+def _sum(rows: _Rows) -> int:
+    positive = rows.positive.view(np.uint8)
+    if rows.indices is None or rows.indptr is None:
+        return checksum(positive, np.ascontiguousarray(rows.values))
+    return checksum(positive, rows.indptr.astype(np.int32), rows.indices, rows.values)
+
+
+def _classes(stream: Stream) -> NDArray[Any]:
+    """Return the two labels in a type that a file can have."""
+    classes = stream.classes
+    if (
+        classes is None
+        or classes.dtype.kind not in "iufbU"
+        or (classes.dtype.kind == "f" and classes.dtype.itemsize > 8)
+    ):
+        kind = "missing" if classes is None else str(classes.dtype)
+        raise DataError(f"the labels are {kind}; a converted file has numbers, booleans or strings")
+    if classes.dtype.kind in "iu":
+        if max(map(int, classes)) >= 1 << 63:
+            raise DataError(f"label {max(map(int, classes))}; a converted file has labels below 2^63")
+        return classes.astype(np.int64)
+    try:
+        "".join(map(str, classes)).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"the labels {classes.tolist()} have characters that are none in Unicode") from error
+    return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
+
+
+def _check_values(chunk: Chunk, X: Any, values: NDArray[Any]) -> None:
+    """Refuse what no rule learns from, while its place is known."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        k = int(np.flatnonzero(bad.reshape(-1))[0])
+        row = int(np.searchsorted(X.indptr, k, side="right")) - 1 if hasattr(X, "indptr") else k // X.shape[1]
+        column = X.indices[k] if hasattr(X, "indptr") else k % X.shape[1]
+        raise DataError(f"{chunk.place(row)}: column {column} is {plain(values.reshape(-1)[k])}, not a finite number")

@@ -1,0 +1,222 @@
+"""Reading the converted form: batches are checked, and then looked at where they were read to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import DataError
+from onlinear.streams.ahead import ahead
+from onlinear.streams.chunk import Chunk, Read
+from onlinear.streams.files import STDIN
+from onlinear.streams.numbered import NumberedRows, csr_rows, placed
+from onlinear.streams.packed.files import BatchFile, Guard, arrow_errors, opened
+from onlinear.streams.packed.form import MARK, End, checksum, damaged
+
+
+def is_packed(name: str) -> bool:
+    """Tell whether a file has the converted form; one that cannot be read has not."""
+    if name == STDIN:
+        return False
+    try:
+        with opened(name) as file:
+            return MARK in (file.types.metadata or {})
+    except DataError:
+        return False
+
+
+def packed_reader(files: list[str], *, max_features: int, labelled: bool) -> PackedReader:
+    """Return a reader of converted files; the labels are in them, whether they are needed or not."""
+    return PackedReader(files, max_features)
+
+
+class PackedReader:
+    """Reads converted files.
+
+    Attributes
+    ----------
+    names, width
+        The names of the features, or None, and their number.
+    classes : array
+        The two labels (negative, positive).
+    reading : dict
+        How the examples were read when they were converted, as `Reading.as_dict` has it.
+    n : int
+        The number of examples.
+    """
+
+    def __init__(self, files: list[str], max_features: int) -> None:
+        self._files = files
+        ends, dense = [], []
+        for name in files:
+            with opened(name) as file:
+                ends.append(_checked_end(file, name, max_features))
+                dense.append(_is_dense(file.types))
+        first = ends[0]
+        self.classes, self.reading = first.classes, first.reading
+        self.names = max((end.names or () for end in ends), key=len) or None
+        self.width = max(end.n_features for end in ends)
+        self.n = sum(end.n_examples for end in ends)
+        self._max_features = max_features
+        for name, end, full in zip(files, ends, dense, strict=True):
+            if end.classes.tolist() != first.classes.tolist():
+                raise DataError(
+                    f"{name}: the labels are {end.classes.tolist()}; {files[0]} has {first.classes.tolist()}"
+                )
+            if full != dense[0]:
+                raise DataError(f"{name}: one of it and {files[0]} has sparse examples, the other dense ones")
+            if full and end.n_features != first.n_features:
+                raise DataError(f"{name}: {end.n_features} features; {files[0]} has {first.n_features}")
+            names = end.names or ()
+            if (end.names is None) != (first.names is None) or names != (self.names or ())[: len(names)]:
+                raise DataError(
+                    f"{name}: its features have other names than those of {files[0]} (convert them together)"
+                )
+
+    def reads(self) -> Iterator[Read]:
+        """Yield the examples batch by batch; a thread reads ahead."""
+        return ahead(self._batches(), self._decoded)
+
+    def _batches(self) -> Iterator[_Batch]:
+        for name in self._files:
+            with opened(name) as file:
+                end = _checked_end(file, name, self._max_features)
+                first = 0
+                for i in range(end.sums.size):
+                    batch = file.batch(i)
+                    yield _Batch(name, first, batch, file.types, end, int(end.sums[i]))
+                    first += batch.num_rows
+                if first != end.n_examples:
+                    raise damaged(placed(name, first))
+
+    def _decoded(self, batch: _Batch) -> Read:
+        try:
+            X, y = _arrays(batch, self.width)
+        except arrow_errors() as error:
+            raise damaged(placed(batch.name, batch.first)) from error
+        return Read(Chunk(X, y, NumberedRows(batch.name, batch.first, X, y)), [])
+
+
+class _Batch(NamedTuple):
+    """A batch as it stands in its file."""
+
+    name: str
+    first: int
+    records: Any
+    types: Any
+    end: End
+    sum: int
+
+
+def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
+    """Return what a file says about its end, if it agrees with the rest and with the limit."""
+    if MARK not in (file.types.metadata or {}):
+        raise DataError(f"{name}: not a converted file: its schema does not say so")
+    with Guard(name):
+        text, batches = file.end()
+        end = End.of(text, name)
+        fits = end.sums.size == batches and _fits(file.types, end)
+    if end.n_features > max_features:
+        raise DataError(
+            f"{name}: {end.n_features:,} features; there may be {max_features:,} (--max-features, max_features=)"
+        )
+    if not fits:
+        raise damaged(name)
+    return end
+
+
+def _fits(types: Any, end: End) -> bool:
+    """Tell whether a schema is one of the form's."""
+    import pyarrow as pa
+
+    if types.names != ["label", "features"]:
+        return False
+    label, features = (field.type for field in types)
+    kinds = {"i": pa.int64(), "f": pa.float64(), "b": pa.bool_(), "U": pa.string()}
+    if label != kinds[end.classes.dtype.kind]:
+        return False
+    if pa.types.is_fixed_size_list(features):
+        return features.list_size == end.n_features and _is_float(features.value_type)
+    if not pa.types.is_list(features) or not pa.types.is_struct(features.value_type):
+        return False
+    pair = features.value_type
+    return pair.num_fields == 2 and pair.field(0).type == pa.int32() and _is_float(pair.field(1).type)
+
+
+def _is_dense(types: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_fixed_size_list(types.field("features").type))
+
+
+def _is_float(number: Any) -> bool:
+    import pyarrow as pa
+
+    return number in {pa.float64(), pa.float32()}
+
+
+def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any]]:
+    """Return the matrix and the labels of a batch, once it is what was written."""
+    records, place = batch.records, placed(batch.name, batch.first)
+    if records.schema.types != batch.types.types:
+        raise damaged(place)
+    records.validate(full=True)
+    label, features = records.columns
+    flat = features.flatten()
+    if label.null_count or features.null_count or flat.null_count:
+        raise damaged(place)
+    y, positive = _labels(label, batch.end.classes, place)
+    if not hasattr(features, "offsets"):
+        values = _numbers(flat, place)
+        if checksum(positive, values) != batch.sum:
+            raise damaged(place)
+        return values.reshape(records.num_rows, width), y
+    indptr = _numbers(features.offsets, place)
+    indices, values = (_numbers(flat.field(k), place) for k in range(2))
+    if indptr[0] != 0 or checksum(positive, indptr, indices, values) != batch.sum:
+        raise damaged(place)
+    _check_indices(indptr, indices, batch.end.n_features, place)
+    X = csr_rows(values, indices, indptr, width)
+    X.has_canonical_format = True
+    return X, y
+
+
+def _numbers(array: Any, place: str) -> NDArray[Any]:
+    """Return an Arrow array as NumPy sees it, without copying."""
+    if array.null_count:
+        raise damaged(place)
+    numbers: NDArray[Any] = array.to_numpy(zero_copy_only=True)
+    return numbers
+
+
+def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return the labels, and which are positive."""
+    import pyarrow.compute as pc
+
+    if classes.dtype.kind == "U":
+        negative, positive = (pc.equal(label, str(one)).to_numpy(zero_copy_only=False) for one in classes)
+        y = classes[positive.astype(np.intp)]
+    else:
+        y = label.to_numpy(zero_copy_only=False)
+        negative, positive = y == classes[0], y == classes[1]
+    if not (negative | positive).all():
+        raise damaged(place)
+    return y, positive.view(np.uint8)
+
+
+def _check_indices(indptr: NDArray[np.int32], indices: NDArray[np.int32], width: int, place: str) -> None:
+    """Refuse rows whose indices do not ascend, or lead outside: the passes rely on it.
+
+    Where the order falls, a row must begin; so it is enough to count.
+    """
+    if not indices.size:
+        return
+    filled = indptr[1:] > indptr[:-1]
+    begins, ends = indptr[:-1][filled], indptr[1:][filled] - 1
+    falls = np.count_nonzero(indices[1:] <= indices[:-1])
+    allowed = np.count_nonzero(indices[begins[1:]] <= indices[begins[1:] - 1])
+    if falls != allowed or indices[begins].min() < 0 or indices[ends].max() >= width:
+        raise damaged(place)

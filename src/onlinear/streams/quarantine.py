@@ -1,0 +1,53 @@
+"""What happens to lines that no example can be made of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Literal, Self, TypeAlias
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.streams.chunk import Fault
+
+OnError: TypeAlias = Literal["raise", "skip"]
+
+
+class Quarantine:
+    """Takes the faults of one reading: the first is raised, or all are counted and written to a file.
+
+    In the file each line stands as it was, under a comment that says where it came from and what is wrong.
+    """
+
+    def __init__(self, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
+        if on_error not in ("raise", "skip"):
+            raise ParameterError(f'on_error is {on_error!r}; it must be "raise" or "skip"')
+        if path is not None and on_error == "raise":
+            raise ParameterError('a quarantine is for on_error="skip"')
+        self.skips = on_error == "skip"
+        self.count = 0
+        self._path = path
+        self._file: BinaryIO | None = None
+
+    def take(self, fault: Fault) -> None:
+        """Raise a fault, or put it aside."""
+        if not self.skips:
+            raise DataError(f"{fault.place}: {fault.reason}")
+        self.count += 1
+        if self._path is not None:
+            if self._file is None:
+                self._file = Path(self._path).open("wb")  # noqa: SIM115  # closed when the reading ends
+            self._file.write(f"# {fault.place}: {fault.reason}\n".encode(errors="replace") + fault.written + b"\n")
+
+    def __enter__(self) -> Self:
+        self.count = 0
+        if self._path is not None:
+            Path(self._path).unlink(missing_ok=True)  # what an earlier reading has put aside
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,95 @@
+"""How the columns of a table, or the indices of a line, become features: what a model has to remember of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from onlinear.errors import ParameterError
+
+Encode: TypeAlias = Literal["names", "hash"]
+Missing: TypeAlias = Literal["error", "zero", "indicator"]
+
+Kind: TypeAlias = Literal["number", "category", "text"]
+
+_CHOICES = {"encode": ("names", "hash"), "missing": ("error", "zero", "indicator")}
+_COLUMNS = ("features", "drop", "text")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How examples are read. The same reading of the same data gives the same features.
+
+    Parameters
+    ----------
+    label : str, int, or None
+        The column of the labels, by name or number. Default: a column called ``label``, ``y``, ``target`` or ``class``.
+    features : tuple of str, or None
+        The columns to learn from. Default: all but the label.
+    drop : tuple of str
+        Columns to leave out.
+    text : tuple of str
+        Columns whose words are features, each; other columns that are not numbers are categories.
+    encode : {"names", "hash"}
+        Categories and words become features by a vocabulary that grows, or by hashing.
+    hash_bits : int
+        There are 2 to the power of this many hashed features.
+    missing : {"error", "zero", "indicator"}
+        A missing value is an error; nothing; or nothing, with a feature ``column?`` that says so.
+    header : bool
+        Whether the first line of a CSV file names its columns; otherwise they are 0, 1, 2, …
+    delimiter : str, or None
+        What stands between the columns of a CSV file. Default: a tab in ``.tsv`` files, otherwise a comma.
+    zero_based : bool
+        Whether the indices of libsvm text start at 0, and not at 1.
+    kinds : dict, or None
+        Which columns are ``"number"``, ``"category"`` or ``"text"``. Default: what they look like at first; where
+        names do not tell it later, a model remembers it.
+    """
+
+    label: str | int | None = None
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    encode: Encode = "names"
+    hash_bits: int = 20
+    missing: Missing = "error"
+    header: bool = True
+    delimiter: str | None = None
+    zero_based: bool = False
+    kinds: Mapping[str, Kind] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _COLUMNS:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise ParameterError(f"{name} is {value!r}; it must be a list of names of columns")
+            if value is not None:
+                object.__setattr__(self, name, tuple(map(str, value)))
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {list(choices)}")
+        for column, kind in (self.kinds or {}).items():
+            if kind not in get_args(Kind):
+                raise ParameterError(f"kinds: {column!r} is {kind!r}; it must be one of {list(get_args(Kind))}")
+        if not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 30):
+            raise ParameterError(f"hash_bits is {self.hash_bits!r}; it must be an integer from 1 to 30")
+        if self.delimiter is not None and not (isinstance(self.delimiter, str) and len(self.delimiter) == 1):
+            raise ParameterError(f"delimiter is {self.delimiter!r}; it must be one character")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is not as usual, in a form that JSON can hold."""
+        usual = Reading()
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if value != getattr(usual, name)
+        }
+
+    def but(self, **given: Any) -> Reading:
+        """Return this reading with what is given, and not None, in its place."""
+        unknown = set(given) - {field.name for field in fields(self)}
+        if unknown:
+            raise ParameterError(f"{unknown.pop()!r} is no option of reading")
+        return replace(self, **{name: value for name, value in given.items() if value is not None})

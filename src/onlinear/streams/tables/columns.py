@@ -1,0 +1,174 @@
+"""Which columns of a table are learned from, which one is the label, and what kind each is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from onlinear.errors import DataError
+from onlinear.streams.reading import Kind, Reading
+
+_LABELS = ("label", "y", "target", "class")
+_SHOWN = 12
+"""So many columns are listed in a message."""
+_MARK = re.compile("[=:?]")
+"""What stands behind the column in the name of a feature: of a category, a word, or a missing value."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The label's column, and the columns of the features with their kinds, in order."""
+
+    label: str | None
+    kinds: dict[str, Kind]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read, the label first."""
+        return [*([] if self.label is None else [self.label]), *self.kinds]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the features of a model say of the columns they come from."""
+
+    numbers: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    stray: str | None = None
+    """A feature that none of the columns gives."""
+
+    def __contains__(self, column: str) -> bool:
+        return column in self.numbers or column in self.categories or column in self.others
+
+
+def known(names: Iterable[str], columns: Iterable[str]) -> Known:
+    """Return which of the columns give the features of a model, and as what."""
+    there = set(columns)
+    found: dict[str, set[str]] = {"": set(), "=": set(), ":": set(), "?": set()}
+    stray = None
+    for name in names:
+        explained = name in there
+        if explained:
+            found[""].add(name)
+        for mark in _MARK.finditer(name):
+            column = name[: mark.start()]
+            if column in there:
+                found[mark.group()].add(column)
+                explained = True
+        if not explained and stray is None:
+            stray = name
+    return Known(frozenset(found[""]), frozenset(found["="]), frozenset(found[":"] | found["?"]), stray)
+
+
+def laid_out(
+    available: Sequence[str],
+    reading: Reading,
+    guess: Callable[[str], Kind],
+    where: str,
+    *,
+    labelled: bool,
+    names: tuple[str, ...] | None,
+    kinds: Mapping[str, Kind] | None,
+) -> Layout:
+    """Return the layout of a table with these columns; `guess` tells the kind of one that nothing else is known of."""
+    model = known(names or (), available)
+    if model.stray is not None:
+        raise DataError(
+            f"{where}: the model has the feature {model.stray!r}, which none of the columns gives: {_list(available)}"
+        )
+    label, left_out = _label(available, reading, where, model, labelled)
+    if reading.features is not None:
+        check_columns(reading.features, available, where, "features")
+    check_columns(reading.text, available, where, "text")
+    if labelled:
+        check_columns(reading.drop, available, where, "drop")
+    if label is not None and label in (reading.features or ()):
+        raise DataError(f"{where}: the column {label!r} is the label, and cannot be a feature too")
+    wanted = set(available if reading.features is None else reading.features) - left_out - set(reading.drop)
+    chosen = [name for name in available if name in wanted]
+    if names and not labelled:
+        # What the model knows nothing of cannot change a prediction.
+        chosen = [name for name in chosen if name in model]
+    if not chosen:
+        raise DataError(f"{where}: there is no column to learn from, of {_list(available)}")
+    return Layout(label, {name: _kind(name, reading, model, kinds or {}, guess) for name in chosen})
+
+
+def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, option: str = "") -> None:
+    """Raise for the first column that is not there."""
+    there = set(available)
+    for name in wanted:
+        if name not in there:
+            near = difflib.get_close_matches(name, available, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            named = f", named in {option}" if option else ""
+            raise DataError(f"{where}: there is no column {name!r}{named}{hint}; the columns are {_list(available)}")
+
+
+def check_distinct(columns: Sequence[str], where: str) -> None:
+    """Raise where two columns have one name."""
+    if len(set(columns)) < len(columns):
+        twice = next(name for i, name in enumerate(columns) if name in columns[:i])
+        raise DataError(f"{where}: two columns are called {twice!r}; the names of the columns must differ")
+
+
+def check_like(available: Sequence[str], layout: Layout, reading: Reading, first: Sequence[str], where: str) -> None:
+    """Raise where a further file has not the same columns as the first one."""
+    check_columns(layout.columns, available, where)
+    new = set(available) - set(first) if reading.features is None else set()
+    if new:
+        raise DataError(
+            f"{where}: the column {min(new)!r} is not in the first file;"
+            " name the columns to read (--features, features=)"
+        )
+
+
+def _kind(name: str, reading: Reading, model: Known, kinds: Mapping[str, Kind], guess: Callable[[str], Kind]) -> Kind:
+    if name in reading.text:
+        return "text"
+    if name in kinds:
+        return kinds[name]
+    if name in model.numbers:
+        return "number"
+    return "category" if name in model.categories else guess(name)
+
+
+def _label(
+    available: Sequence[str], reading: Reading, where: str, model: Known, labelled: bool
+) -> tuple[str | None, set[str]]:
+    """Return the label's column, and the columns that are no features for its sake."""
+    if reading.label is None:
+        usual = [name for name in available if name.lower() in _LABELS]
+        if not labelled:
+            return None, {name for name in usual if name not in model and name not in (reading.features or ())}
+        if len(usual) != 1:
+            found = (
+                f"{_list(usual)} could each be the label" if usual else "no column is called label, y, target or class"
+            )
+            raise DataError(f"{where}: {found}; say which one is (--label, label=): {_list(available)}")
+        return usual[0], set(usual)
+    name = _named(available, reading.label)
+    if not labelled:
+        return None, set() if name is None or name in model else {name}
+    if name is None:
+        check_columns([str(reading.label)], available, where, "label")
+    return name, {str(name)}
+
+
+def _named(available: Sequence[str], label: str | int) -> str | None:
+    """Return the name of a column that is given by name or number."""
+    if isinstance(label, str) and label in available:
+        return label
+    if isinstance(label, int) or label.isdecimal():
+        number = int(label)
+        if -len(available) <= number < len(available):
+            return available[number]
+    return str(label) if str(label) in available else None
+
+
+def _list(columns: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, columns[:_SHOWN]))
+    return f"{listed} and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else listed

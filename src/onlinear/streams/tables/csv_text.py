@@ -1,0 +1,224 @@
+"""CSV text: pieces of files, with their headers, and what Arrow reads in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.streams.files import opened, shown
+from onlinear.streams.reading import Kind, Reading
+from onlinear.streams.tables.cells import Rows
+from onlinear.streams.tables.columns import check_distinct
+from onlinear.streams.tables.csv_records import Records, cut, lines_of
+
+_SHOWN = 40
+"""So much of a faulty value is shown."""
+
+
+class CsvPiece(NamedTuple):
+    """Whole records of a file; the text ends with the end of one."""
+
+    name: str
+    columns: tuple[str, ...]
+    line: int
+    """The number of its first line, from 1."""
+    text: bytearray
+    delimiter: str
+
+
+@dataclass(frozen=True)
+class _CsvOrigin:
+    """Where the records of a piece stand."""
+
+    piece: CsvPiece
+
+    @cached_property
+    def records(self) -> Records:
+        # Found only where somebody asks: for good examples nobody does.
+        return Records(self.piece.text, self.piece.delimiter)
+
+    def place(self, row: int) -> str:
+        return f"{self.piece.name}:{self.piece.line + int(self.records.lines[row])}"
+
+    def written(self, row: int) -> bytes:
+        return bytes(self.piece.text[self.records.starts[row] : self.records.stops[row]])
+
+
+def delimiter_of(name: str, reading: Reading) -> str:
+    """Return what stands between the columns of a file."""
+    if reading.delimiter is None:
+        return "\t" if re.search(r"\.tsv(\.\w+)?$", name, re.IGNORECASE) else ","
+    if not reading.delimiter.isascii() or reading.delimiter in '"\r\n':
+        raise ParameterError(f"delimiter is {reading.delimiter!r}; it must be one ASCII character, and no quote")
+    return reading.delimiter
+
+
+def csv_pieces(files: list[str], reading: Reading) -> Generator[CsvPiece, None, None]:
+    """Yield the files as pieces of about a megabyte, without their headers."""
+    for file in files:
+        delimiter, name = delimiter_of(file, reading), shown(file)
+        columns: tuple[str, ...] | None = None
+        with opened(file) as raw:
+            for first, text in cut(raw, name, delimiter):
+                line = first
+                if columns is None:
+                    records = Records(text, delimiter)
+                    if not records.starts.size:
+                        continue
+                    start, stop = int(records.starts[0]), int(records.stops[0])
+                    place = f"{name}:{line + int(records.lines[0])}"
+                    columns = _columns(bytes(text[start:stop]), place, reading, delimiter)
+                    if reading.header:
+                        line += lines_of(text[:stop])
+                        # What is left of the header is the end of its line: blank, and no example.
+                        del text[:stop]
+                yield CsvPiece(name, columns, line, text, delimiter)
+        if columns is None:
+            raise DataError(f"{name}: the file is empty")
+
+
+def parsed(piece: CsvPiece, kinds: Mapping[str, Kind]) -> Rows:
+    """Return some columns of a piece: numbers as float64, the others as strings."""
+    import pyarrow as pa
+
+    origin = _CsvOrigin(piece)
+    text: bytes | bytearray = piece.text
+    faults: list[tuple[int, str]] = []
+    readable: NDArray[np.intp] | None = None
+    if not _is_utf8(text):
+        text, readable, faults = _readable(origin)
+    bad: dict[int, tuple[int, str]] = {}
+    try:
+        types = {name: pa.float64() if kind == "number" else pa.string() for name, kind in kinds.items()}
+        table, odd = _read(piece, text, types)
+    except pa.ArrowInvalid:
+        table, odd = _read(piece, text, dict.fromkeys(kinds, pa.string()))
+    columns = {name: table.column(name).combine_chunks() for name in kinds}
+    for position, (name, kind) in enumerate(kinds.items()):
+        if kind == "number" and columns[name].type != pa.float64():
+            columns[name], wrong = _numbers(columns[name])
+            for row, value in wrong:
+                bad.setdefault(row, (position, f"column {name!r}: {value[:_SHOWN]!r} is not a number"))
+    if not odd and readable is None:
+        return Rows(columns, table.num_rows, None, [], bad, origin)
+    records = np.arange(table.num_rows + len(odd)) if readable is None else readable
+    width = len(piece.columns)
+    faults += [(int(records[i]), f"{fields} field(s), where there are {width} columns") for i, fields in odd]
+    whole = np.delete(records, [i for i, _ in odd])
+    return Rows(columns, table.num_rows, whole, sorted(faults), bad, origin)
+
+
+def numeric(values: Any) -> bool:
+    """Tell whether all of some strings are numbers, or missing."""
+    import pyarrow as pa
+
+    try:
+        _cleaned(values).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tuple[Any, list[tuple[int, int]]]:
+    """Return columns as a table, and the records with another number of fields: which, from 0, and how many."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    odd: list[tuple[int, int]] = []
+
+    def note(row: Any) -> str:
+        odd.append((row.number - 1, row.actual_columns))
+        return "skip"
+
+    # In one block: the number of a record is then that within the text. Pieces are parsed in parallel, so columns
+    # need not be. A text without a single byte is an error to Arrow, one with a blank line is not.
+    table = arrow.read_csv(
+        pa.BufferReader(text or b"\n"),
+        arrow.ReadOptions(use_threads=False, block_size=len(text) + 2, column_names=list(piece.columns)),
+        arrow.ParseOptions(delimiter=piece.delimiter, newlines_in_values=True, invalid_row_handler=note),
+        arrow.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
+    return table, odd
+
+
+def _cleaned(values: Any) -> Any:
+    """Return strings that should be numbers as Arrow's own conversion of columns would take them."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+    from pyarrow import csv as arrow
+
+    missing = pc.is_in(values, value_set=pa.array(arrow.ConvertOptions().null_values))
+    return pc.if_else(missing, pa.scalar(None, pa.string()), pc.utf8_trim(values, " \t"))
+
+
+def _numbers(values: Any) -> tuple[Any, list[tuple[int, str]]]:
+    """Return strings as numbers; what is none is null, and listed with its row."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    cleaned = _cleaned(values)
+    try:
+        return cleaned.cast(pa.float64()), []
+    except pa.ArrowInvalid:
+        pass
+    wrong = [one for one in cleaned.unique().to_pylist() if one is not None and not _is_number(one)]
+    mask = pc.is_in(cleaned, value_set=pa.array(wrong, pa.string()))
+    rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    numbers = pc.if_else(mask, pa.scalar(None, pa.string()), cleaned).cast(pa.float64())
+    return numbers, list(zip(rows, values.take(pa.array(rows, pa.int64())).to_pylist(), strict=True))
+
+
+def _is_number(text: str) -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _is_utf8(text: bytes | bytearray) -> bool:
+    try:
+        return text.isascii() or bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _readable(origin: _CsvOrigin) -> tuple[bytes, NDArray[np.intp], list[tuple[int, str]]]:
+    """Return the records of a piece that are UTF-8, which they are, and the faults of the others."""
+    kept, faults = [], []
+    for record in range(origin.records.starts.size):
+        try:
+            origin.written(record).decode()
+            kept.append(record)
+        except UnicodeDecodeError as error:
+            byte = origin.written(record)[error.start]
+            faults.append((record, f"byte 0x{byte:02x} is not UTF-8 text; the file must be saved as UTF-8"))
+    text = b"".join(origin.written(record) + b"\n" for record in kept)
+    return text, np.array(kept, dtype=np.intp), faults
+
+
+def _columns(record: bytes, place: str, reading: Reading, delimiter: str) -> tuple[str, ...]:
+    """Return the names of the columns, from the first record of a file."""
+    try:
+        text = record.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: byte 0x{record[error.start]:02x} is not UTF-8 text") from error
+    try:
+        fields = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise DataError(f"{place}: {error}") from error
+    if not reading.header:
+        return tuple(map(str, range(len(fields))))
+    check_distinct(fields, place)
+    return tuple(fields)

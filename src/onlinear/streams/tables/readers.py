@@ -1,0 +1,244 @@
+"""Tables: CSV, Parquet, Arrow files and data frames as streams of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from onlinear.errors import DataError
+from onlinear.streams.ahead import ahead
+from onlinear.streams.chunk import Chunk, Fault, Read
+from onlinear.streams.files import STDIN, shown
+from onlinear.streams.reading import Kind, Reading
+from onlinear.streams.tables import batches, csv_text
+from onlinear.streams.tables.arrow_types import fit, fit_label, guessed
+from onlinear.streams.tables.cells import Cells, Rows, decoded
+from onlinear.streams.tables.columns import Layout, check_distinct, check_like, laid_out
+from onlinear.streams.tables.vocabulary import Hashing, Vocabulary
+
+
+class _Source(Protocol):
+    """A table in one format: parts that are drawn one after the other, and read in any thread."""
+
+    layout: Layout
+    where: str
+
+    def items(self) -> Iterator[Any]: ...
+
+    def rows(self, item: Any) -> Rows: ...
+
+
+class TableReader:
+    """Reads a table; columns of numbers only are dense rows, and with categories or words sparse ones.
+
+    Attributes
+    ----------
+    width : int or None
+        The number of features, where it is known before reading.
+    kinds : dict of str to str
+        What each column is read as: "number", "category" or "text". To read another table for the same model by
+        hashing, hand these over: its first rows might look different.
+    """
+
+    def __init__(
+        self, source: _Source, reading: Reading, *, max_features: int, labelled: bool, names: tuple[str, ...] | None
+    ) -> None:
+        self.kinds = dict(source.layout.kinds)
+        self._source = source
+        self._label = source.layout.label
+        self._missing = reading.missing
+        self._places = None
+        self.width: int | None = None
+        self._features: Vocabulary | Hashing
+        if reading.encode == "hash":
+            self._features = Hashing(reading.hash_bits, max_features)
+            self.width = self._features.width
+            return
+        self._features = vocabulary = Vocabulary(names or (), max_features, grows=labelled or not names)
+        numbers = [name for name, kind in self.kinds.items() if kind == "number"]
+        vocabulary.add(numbers, source.where)
+        only_numbers = len(numbers) == len(self.kinds) == len(vocabulary.names)
+        if only_numbers and reading.missing != "indicator":
+            self._places = np.array([vocabulary.number(name) for name in numbers])
+            self.width = len(numbers)
+        elif not vocabulary.grows:
+            self.width = len(vocabulary.names)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features read so far; None where they are hashed."""
+        return self._features.names
+
+    def reads(self) -> Iterator[Read]:
+        """Yield the examples from the first one on, with what could not be read."""
+        for cells, X in ahead(self._source.items(), self._worked):
+            chunk = Chunk(self._features.matrix(cells) if X is None else X, cells.y, cells.origin, cells.rows)
+            yield Read(chunk, _faults(cells))
+
+    def _worked(self, item: Any) -> tuple[Cells, Any]:
+        """Return the cells of an item; and, where it need not wait for those before, the matrix."""
+        cells = decoded(self._source.rows(item), self._label, self.kinds, self._missing, self._places)
+        if cells.dense is not None:
+            return cells, cells.dense
+        return cells, None if self._features.growing else self._features.matrix(cells)
+
+
+def csv_reader(
+    files: list[str],
+    reading: Reading,
+    *,
+    max_features: int,
+    labelled: bool,
+    names: tuple[str, ...] | None,
+) -> TableReader:
+    """Return a reader of CSV files, or of the standard input.
+
+    A column is one of numbers where all values in the first megabyte are; a later value that is none is a fault.
+    An empty field is missing, and among numbers also ``NA``, ``NaN``, ``null`` and the like.
+    """
+    source = _Csv(files, reading, labelled, names)
+    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+
+
+def parquet_reader(
+    files: list[str],
+    reading: Reading,
+    *,
+    max_features: int,
+    labelled: bool,
+    names: tuple[str, ...] | None,
+) -> TableReader:
+    """Return a reader of Parquet files."""
+    source = _Batches(batches.Parquet(files), reading, labelled, names)
+    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+
+
+def arrow_reader(
+    files: list[str],
+    reading: Reading,
+    *,
+    max_features: int,
+    labelled: bool,
+    names: tuple[str, ...] | None,
+) -> TableReader:
+    """Return a reader of Arrow files (Feather, too), or of an Arrow stream on the standard input."""
+    source = _Batches(batches.Arrow(files), reading, labelled, names)
+    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+
+
+def frame_reader(
+    table: Any,
+    reading: Reading,
+    *,
+    max_features: int,
+    labelled: bool,
+    names: tuple[str, ...] | None,
+) -> TableReader:
+    """Return a reader of a pandas or polars data frame, an Arrow table, or whatever gives an Arrow stream."""
+    source = _Batches(batches.Frame(table), reading, labelled, names)
+    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+
+
+class _Csv:
+    """CSV files; what kind a column is follows from the first piece that has examples."""
+
+    def __init__(
+        self,
+        files: list[str],
+        reading: Reading,
+        labelled: bool,
+        names: tuple[str, ...] | None,
+    ) -> None:
+        self._files, self._reading = files, reading
+        self.where = shown(files[0])
+        pieces = csv_text.csv_pieces(files, reading)
+        seen: list[csv_text.CsvPiece] = []
+        for piece in pieces:
+            seen.append(piece)
+            if piece.text.strip():
+                break
+        self._first, sample = seen[0].columns, seen[-1]
+        strings = csv_text.parsed(sample, dict.fromkeys(sample.columns, "category")).columns
+
+        def guess(column: str) -> Kind:
+            return "number" if column not in strings or csv_text.numeric(strings[column]) else "category"
+
+        self.layout = laid_out(
+            self._first, reading, guess, self.where, labelled=labelled, names=names, kinds=reading.kinds
+        )
+        label = self.layout.label
+        self._read: dict[str, Kind] = self.layout.kinds if label is None else {label: guess(label), **self.layout.kinds}
+        # What has come through a pipe does not come again.
+        self._pipe: Iterator[csv_text.CsvPiece] | None = chain(seen, pieces) if STDIN in files else None
+        if self._pipe is None:
+            pieces.close()
+
+    def items(self) -> Iterator[csv_text.CsvPiece]:
+        pieces: Iterable[csv_text.CsvPiece] = csv_text.csv_pieces(self._files, self._reading)
+        if STDIN in self._files:
+            if self._pipe is None:
+                raise DataError(f"{shown(STDIN)} can be read only once")
+            pieces, self._pipe = self._pipe, None
+        checked = None
+        for piece in pieces:
+            if piece.columns is not checked:
+                check_like(piece.columns, self.layout, self._reading, self._first, piece.name)
+                checked = piece.columns
+            yield piece
+
+    def rows(self, item: csv_text.CsvPiece) -> Rows:
+        return csv_text.parsed(item, self._read)
+
+
+class _Batches:
+    """A table in Arrow batches; what kind a column is follows from its type."""
+
+    def __init__(
+        self,
+        table: batches.Batched,
+        reading: Reading,
+        labelled: bool,
+        names: tuple[str, ...] | None,
+    ) -> None:
+        self._table, self._reading = table, reading
+        self.where = table.where
+        schema = table.schema
+        check_distinct(schema.names, self.where)
+        self._first = tuple(schema.names)
+        self.layout = laid_out(
+            self._first,
+            reading,
+            lambda column: guessed(column, schema.field(column).type, self.where),
+            self.where,
+            labelled=labelled,
+            names=names,
+            kinds=reading.kinds,
+        )
+        self._check(schema, self.where)
+
+    def items(self) -> Iterator[batches.Batch]:
+        categories = [name for name, kind in self.layout.kinds.items() if kind == "category"]
+        return self._table.batches(self.layout.columns, categories, self._check)
+
+    def rows(self, item: batches.Batch) -> Rows:
+        return batches.unpacked(item, self.layout.kinds, self.layout.label)
+
+    def _check(self, schema: Any, name: str) -> None:
+        check_distinct(schema.names, name)
+        check_like(schema.names, self.layout, self._reading, self._first, name)
+        for column, kind in self.layout.kinds.items():
+            fit(column, schema.field(column).type, kind, name)
+        if self.layout.label is not None:
+            fit_label(self.layout.label, schema.field(self.layout.label).type, name)
+
+
+def _faults(cells: Cells) -> list[Fault]:
+    """Return what could not be read, with the number of examples before each."""
+    rows = np.arange(cells.n) if cells.rows is None else cells.rows
+    return [
+        Fault(int(np.searchsorted(rows, row)), cells.origin.place(row), reason, cells.origin.written(row))
+        for row, reason in cells.faults
+    ]

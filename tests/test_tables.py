@@ -1,0 +1,798 @@
+"""Tables: every form, encoding and size of piece against a slow, obvious reading of the same rows."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+import sys
+from contextlib import contextmanager, suppress
+from types import SimpleNamespace
+from unittest import mock
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from pyarrow import feather, parquet
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.streams.reading import Reading
+from onlinear.streams.tables import arrow_reader, batches, csv_reader, csv_records, frame_reader, parquet_reader
+from onlinear.streams.tables.words import words as words_of
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-50, 50).map(float)
+CATEGORIES = st.sampled_from(["red", "blue", "a b", 'x"y', "p,q", "two\nlines", "é", "=", "日本", " pad "])
+TEXTS = st.lists(
+    st.sampled_from(["Good", "good", "bad", "Ünder_score", "7", "-", "'s", "日本", ",", "\n", '"']), min_size=1
+)
+PIECES = [8, 40, 1 << 20]
+
+
+# -- the oracle ---------------------------------------------------------------
+
+
+def words(text):
+    """Lower case character by character, as Arrow has it."""
+    return re.findall(r"\w+", text.lower())
+
+
+def cell_features(name, kind, cell, missing):
+    """The features of one cell, in order."""
+    if cell is None:
+        return [(f"{name}?", 1.0)] if missing == "indicator" else []
+    if kind == "number":
+        return [(name, cell)]
+    if kind == "category":
+        return [(f"{name}={cell}", 1.0)]
+    return [(f"{name}:{word}", 1.0) for word in words(cell)]
+
+
+def oracle(rows, kinds, *, encode="names", hash_bits=20, missing="zero", names=(), labelled=True):
+    """The names of all features, and a dict from number to value for each row."""
+    numbers = {name: i for i, name in enumerate(names)}
+    grows = labelled or not names
+    if grows and encode == "names":
+        for name, kind in kinds.items():
+            if kind == "number":
+                numbers.setdefault(name, len(numbers))
+    found = []
+    for row in rows:
+        features = {}
+        for (name, kind), cell in zip(kinds.items(), row, strict=True):
+            for feature, value in cell_features(name, kind, cell, missing):
+                if encode == "hash":
+                    digest = hashlib.blake2b(feature.encode()).digest()
+                    number = int.from_bytes(digest[:8], "little") % 2**hash_bits
+                elif grows:
+                    number = numbers.setdefault(feature, len(numbers))
+                else:
+                    number = numbers.get(feature)
+                if number is not None:
+                    features[number] = features.get(number, 0.0) + value
+        found.append(features)
+    return (None if encode == "hash" else tuple(numbers)), found
+
+
+# -- tables in every form ---------------------------------------------------
+
+
+@st.composite
+def tables(draw, texts=True):
+    """Kinds of columns, and rows of cells, None where a value is missing; the last cell is the label."""
+    kinds = draw(
+        st.lists(st.sampled_from(["number", "category"] + ["text"] * texts), min_size=1, max_size=4).map(
+            lambda kinds: {f"{kind[0]}{i}": kind for i, kind in enumerate(kinds)}
+        )
+    )
+    cells = {"number": NUMBERS, "category": CATEGORIES, "text": TEXTS.map(" ".join)}
+    cell = [st.none() | cells[kind] if draw(st.booleans()) else cells[kind] for kind in kinds.values()]
+    rows = draw(st.lists(st.tuples(*cell, st.sampled_from(["yes", "no"])), min_size=1, max_size=12))
+    return kinds, rows
+
+
+def as_csv(kinds, rows, **dialect):
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, **dialect)
+    writer.writerow([*kinds, "label"])
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    return file.getvalue().encode()
+
+
+def as_arrow(kinds, rows):
+    types = [pa.float64() if kind == "number" else pa.string() for kind in kinds.values()]
+    columns = zip(*rows, strict=True)
+    return pa.table(
+        [pa.array(cells, kind) for cells, kind in zip(columns, [*types, pa.string()], strict=True)], [*kinds, "label"]
+    )
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tables")
+
+
+def opened(table, reading, form, folder, **options):
+    """A reader of the same table in one of the formats."""
+    options = {"max_features": 1 << 20, "labelled": True, "names": None, **options}
+    path = folder / f"data.{form}"
+    if form == "parquet":
+        parquet.write_table(table, path, row_group_size=4)
+        return parquet_reader([str(path)], reading, **options)
+    if form == "feather":
+        feather.write_feather(table, path, chunksize=5)
+        return arrow_reader([str(path)], reading, **options)
+    if form == "arrow":
+        with pa.ipc.new_stream(str(path), table.schema) as file:
+            file.write_table(table, 5)
+        return arrow_reader([str(path)], reading, **options)
+    return frame_reader(FRAMES[form](table), reading, **options)
+
+
+def _dictionaries(table):
+    for i, name in enumerate(table.column_names):
+        if name[0] == "c":
+            table = table.set_column(i, name, table.column(i).dictionary_encode())
+    return table
+
+
+FRAMES = {
+    "pandas": lambda table: table.to_pandas(),
+    "polars": pl.DataFrame,
+    "table": lambda table: table,
+    "dictionaries": _dictionaries,
+    "batch": lambda table: table.combine_chunks().to_batches()[0],
+    "reader": lambda table: table.to_reader(),
+    "stream": lambda table: SimpleNamespace(__arrow_c_stream__=table.__arrow_c_stream__),
+    "polars stream": lambda table: SimpleNamespace(__arrow_c_stream__=pl.DataFrame(table).__arrow_c_stream__),
+}
+FORMATS = ["parquet", "feather", "arrow", *FRAMES]
+
+
+@contextmanager
+def pieces_of(size, rows=3):
+    """Text is read in pieces of so many bytes, batches of so many rows."""
+    with mock.patch.object(csv_records, "PIECE", size), mock.patch.object(batches, "ROWS", rows):
+        yield
+
+
+def csv_of(path, text, reading=None, *, kinds=None, **options):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    options = {"max_features": 1 << 20, "labelled": True, "names": None, **options}
+    return csv_reader([str(path)], (reading or Reading()).but(kinds=kinds), **options)
+
+
+def collected(reader):
+    """All rows as dicts from number to value, labels, and faults with the number of good rows before."""
+    rows, labels, faults = [], [], []
+    for chunk, some in reader.reads():
+        faults += [(len(labels) + fault.before, fault.place, fault.reason, fault.written) for fault in some]
+        X = chunk.X
+        assert X.dtype == np.float64
+        assert X.shape[0] == chunk.y.size == chunk.n
+        if hasattr(X, "indptr"):
+            assert X.indices.dtype == X.indptr.dtype == np.int32
+            assert X.has_canonical_format
+            X.has_canonical_format = False
+            X.sum_duplicates()  # if the claim was wrong, this shows it
+            assert all(np.all(np.diff(X.indices[a:b]) > 0) for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True))
+            ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+            rows += [dict(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)) for a, b in ends]
+        else:
+            assert X.flags.c_contiguous
+            rows += [dict(enumerate(row)) for row in X.tolist()]
+        labels += chunk.y.tolist()
+    return rows, labels, faults
+
+
+def nonzero(rows):
+    return [{number: value for number, value in row.items() if value != 0.0} for row in rows]
+
+
+def reading_of(kinds, **options):
+    return Reading(text=tuple(name for name, kind in kinds.items() if kind == "text"), **options)
+
+
+# -- properties ---------------------------------------------------------------
+
+
+@given(
+    tables(),
+    st.sampled_from(PIECES),
+    st.sampled_from(["names", "hash"]),
+    st.sampled_from(["zero", "indicator"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_csv_is_read_like_the_oracle_whatever_the_pieces(folder, table, size, encode, missing, end, quoting):
+    kinds, rows = table
+    text = as_csv(kinds, rows, lineterminator=end, quoting=quoting)
+    reading = reading_of(kinds, encode=encode, missing=missing, hash_bits=3)
+    with pieces_of(size):
+        reader = csv_of(folder / "data.csv", text, reading, kinds=kinds)
+        first = collected(reader)
+        names = reader.names
+        again = collected(reader)
+    expected, features = oracle([row[:-1] for row in rows], kinds, encode=encode, hash_bits=3, missing=missing)
+    assert names == expected
+    assert nonzero(first[0]) == nonzero(features) or encode == "hash"
+    # Sums of several numbers in one place may be rounded in another order.
+    for row, wanted in zip(first[0], features, strict=True):
+        for number in {*row, *wanted}:
+            assert row.get(number, 0.0) == pytest.approx(wanted.get(number, 0.0), rel=1e-9)
+    assert first[1] == [row[-1] for row in rows]
+    assert first[2] == []
+    assert again == first
+    assert reader.names == names
+
+
+@given(tables(), st.sampled_from(FORMATS), st.sampled_from([1, 3, 1 << 16]), st.sampled_from(["zero", "indicator"]))
+def test_every_format_gives_the_features_of_the_csv_file(folder, table, form, size, missing):
+    kinds, rows = table
+    reading = reading_of(kinds, missing=missing)
+    text = csv_of(folder / "data.csv", as_csv(kinds, rows), reading, kinds=kinds)
+    expected = collected(text)
+    with pieces_of(1 << 20, size):
+        reader = opened(as_arrow(kinds, rows), reading, form, folder)
+        assert collected(reader) == expected
+    assert reader.names == text.names
+    assert reader.width == text.width
+
+
+@given(tables(), tables(), st.booleans())
+def test_with_the_names_of_a_model_features_keep_their_numbers(folder, first, second, labelled):
+    kinds = {name: kind for name, kind in first[0].items() if kind != "number"} or {"c0": "category"}
+    kinds["n9"] = "number"
+    names = ("n9", *(f"{name}{'=' if kind == 'category' else ':'}good" for name, kind in kinds.items() if name != "n9"))
+    rows = []
+    for _, drawn in (first, second):
+        rows += [
+            (*("good" if i % 2 else str(row[-1]) for i in range(len(kinds) - 1)), float(len(row)), row[-1])
+            for row in drawn
+        ]
+    reading = reading_of(kinds)
+    with pieces_of(30):
+        reader = csv_of(folder / "data.csv", as_csv(kinds, rows), reading, names=names, labelled=labelled)
+        found, labels, faults = collected(reader)
+    expected, features = oracle([row[:-1] for row in rows], kinds, names=names, labelled=labelled)
+    assert (reader.names, nonzero(found), faults) == (expected, nonzero(features), [])
+    assert labels == ([row[-1] for row in rows] if labelled else [0.0] * len(rows))
+    assert reader.kinds == kinds
+
+
+@given(
+    st.lists(st.sampled_from([*'ab,"\n\r', "\r\n", "é", '""', '","', "x,y\n"]), max_size=40).map("".join),
+    st.integers(4, 30),
+)
+def test_records_are_those_of_the_csv_module(folder, text, size):
+    text = "a,b\n" + text
+    reading = Reading(header=False, label=1, missing="indicator")
+    with pieces_of(size):
+        try:
+            reader = csv_of(folder / "data.csv", text, reading, kinds={"0": "category"})
+            rows, labels, faults = collected(reader)
+        except DataError as error:
+            assert "never closed" in str(error)  # noqa: PT017  # not every text is faulty
+            assert _quote_is_open(text)
+            return
+    lines = csv.reader(io.StringIO(text, newline=""))
+    good, bad, begin = [], [], 1
+    for record in lines:
+        if len(record) == 2 and record[1]:
+            good.append(tuple(record))
+        elif record:
+            bad.append((len(good), f"{folder / 'data.csv'}:{begin}", len(record)))
+        begin = lines.line_num + 1
+    names = reader.names
+    read = [names[next(iter(row))].removeprefix("0=") for row in rows]
+    assert [("" if one == "0?" else one, label) for one, label in zip(read, labels, strict=True)] == good
+    assert [fault[:2] for fault in faults] == [one[:2] for one in bad]
+    assert all(
+        f"{fields} field(s)" in fault[2] for fault, (_, _, fields) in zip(faults, bad, strict=True) if fields != 2
+    )
+
+
+def _quote_is_open(text):
+    """Whether more text would still belong to the last field."""
+    *_, last = csv.reader(io.StringIO(text + "\nmore", newline=""))
+    return last != ["more"]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
+def test_numbers_are_exactly_those_that_python_reads(folder, numbers):
+    written = [style % x if style else repr(x) for x in numbers for style in ("", "%.17g", "%.25e", " %r ")]
+    text = "x,label\n" + "".join(f"{number},{i % 2}\n" for i, number in enumerate(written))
+    (rows, labels, _) = collected(csv_of(folder / "data.csv", text))
+    assert [row[0] for row in rows] == [float(number) for number in written]
+    assert labels == [i % 2 for i in range(len(written))]
+    # A faulty value in the piece sends all others another way: to the same numbers.
+    rows, _, faults = collected(csv_of(folder / "data.csv", text + "oops,1\n", kinds={"x": "number"}))
+    assert [row[0] for row in rows] == [float(number) for number in written]
+    assert faults[0][2] == "column 'x': 'oops' is not a number"
+
+
+@given(st.lists(st.text(st.sampled_from("aB _9éßΩ日٣²😀-.\n"), max_size=12), max_size=6), st.integers(0, 2))
+def test_words_are_runs_of_letters_and_digits(texts, skipped):
+    # A slice begins in the middle of Arrow's buffers.
+    rows, found = words_of(pa.array(texts, pa.string()).slice(min(skipped, len(texts))))
+    expected = [(row, word) for row, text in enumerate(texts[skipped:]) for word in words(text)]
+    assert list(zip(rows.tolist(), found.to_pylist(), strict=True)) == expected
+
+
+# -- columns ------------------------------------------------------------------
+
+SMALL = "id,Class,age,colour\n1,a,30,red\n2,b,40,blue\n"
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [(None, "Class"), ("Class", "Class"), (1, "Class"), ("1", "Class"), ("colour", "colour"), (-1, "colour")],
+)
+def test_the_label_is_found_by_name_and_by_number(folder, label, expected):
+    reader = csv_of(folder / "data.csv", SMALL, Reading(label=label))
+    assert list(reader.kinds) == [name for name in ["id", "Class", "age", "colour"] if name != expected]
+    assert collected(reader)[1] == (["a", "b"] if expected == "Class" else ["red", "blue"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"label": "zzz"}, "no column 'zzz', named in label; the columns are 'id', 'Class', 'age', 'colour'"),
+        ({"label": "Clas"}, r"no column 'Clas', named in label \(did you mean 'Class'\?\)"),
+        ({"label": 4}, "no column '4', named in label"),
+        ({"label": "age", "features": ("age", "id")}, "'age' is the label, and cannot be a feature too"),
+        (
+            {"features": ("agee",)},
+            r"no column 'agee', named in features \(did you mean 'age'\?\); the columns are 'id'",
+        ),
+        ({"drop": ("color",)}, r"no column 'color', named in drop \(did you mean 'colour'\?\)"),
+        ({"text": ("words",)}, "no column 'words', named in text"),
+        ({"drop": ("id", "age", "colour")}, "no column to learn from"),
+    ],
+)
+def test_a_column_that_is_not_there_is_an_error_that_lists_those_that_are(folder, options, message):
+    with pytest.raises(DataError, match=rf"^{folder / 'data.csv'}: .*{message}"):
+        csv_of(folder / "data.csv", SMALL, Reading(**options))
+
+
+def test_without_a_usual_name_the_label_must_be_named(folder):
+    with pytest.raises(
+        DataError, match=r"no column is called label, y, target or class; .*--label, label=.*: 'a', 'b'"
+    ):
+        csv_of(folder / "data.csv", "a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"'Y', 'target' could each be the label; .*--label"):
+        csv_of(folder / "data.csv", "Y,target,x\n1,2,3\n")
+
+
+def test_features_and_drop_choose_columns_in_the_order_of_the_table(folder):
+    reader = csv_of(folder / "data.csv", SMALL, Reading(features=("age", "id")))
+    assert (reader.names, reader.width) == (("id", "age"), 2)
+    assert collected(reader)[0] == [{0: 1.0, 1: 30.0}, {0: 2.0, 1: 40.0}]
+    reader = csv_of(folder / "data.csv", SMALL, Reading(drop=("id", "colour")))
+    assert reader.names == ("age",)
+
+
+def test_to_predict_no_label_is_needed_and_one_that_is_there_is_left_out(folder):
+    for text in (SMALL, "age,colour,id\n30,red,1\n40,blue,2\n"):
+        reader = csv_of(folder / "data.csv", text, labelled=False, names=("id", "age", "colour=blue"))
+        assert collected(reader) == ([{0: 1.0, 1: 30.0}, {0: 2.0, 1: 40.0, 2: 1.0}], [0.0, 0.0], [])
+        assert (reader.names, reader.width) == (("id", "age", "colour=blue"), 3)
+
+
+def test_dense_columns_stand_in_the_order_of_the_model_and_others_are_ignored(folder):
+    text = "when,b,label,a\n2026-01-01,1,yes,2\n"
+    reader = csv_of(folder / "data.csv", text, labelled=False, names=("a", "b"))
+    assert collected(reader)[0] == [{0: 2.0, 1: 1.0}]
+    assert reader.width == 2
+    frame = pd.DataFrame({"when": pd.to_datetime(["2026-01-01"]), "b": [1], "a": [2]})
+    reader = frame_reader(frame, Reading(), max_features=9, labelled=False, names=("a", "b"))
+    assert collected(reader)[0] == [{0: 2.0, 1: 1.0}]
+
+
+def test_a_feature_of_the_model_that_no_column_gives_is_an_error(folder):
+    with pytest.raises(DataError, match=r"the model has the feature 'height', which none of the columns gives: 'id', "):
+        csv_of(folder / "data.csv", SMALL, labelled=False, names=("age", "height"))
+
+
+def test_the_kinds_of_columns_are_those_of_the_model(folder):
+    # By themselves the codes would be numbers.
+    reader = csv_of(folder / "data.csv", "zip,y\n8001,0\n", names=("zip=8000",))
+    assert collected(reader)[0] == [{1: 1.0}]
+    assert reader.names == ("zip=8000", "zip=8001")
+    for form in ("table", "parquet", "feather"):
+        reader = opened(pa.table({"zip": [8000, 8001], "y": [0, 1]}), Reading(), form, folder, names=("zip=8000",))
+        assert collected(reader)[0] == [{0: 1.0}, {1: 1.0}]
+    _, _, faults = collected(csv_of(folder / "data.csv", "age,y\nold,0\n", names=("age",)))
+    assert faults[0][2] == "column 'age': 'old' is not a number"
+    with pytest.raises(DataError, match="the table: column 'age' is of type string, but is read as numbers"):
+        frame_reader(pa.table({"age": ["old"], "y": [1]}), Reading(), max_features=9, labelled=True, names=("age",))
+
+
+def test_kinds_are_decided_by_the_first_piece_and_never_again(folder):
+    text = "x,c,label\n" + "1,a,0\n" * 5 + "b,2,1\n" + "3,4,1\n"
+    with pieces_of(20):
+        reader = csv_of(folder / "data.csv", text)
+        rows, _, faults = collected(reader)
+    assert reader.names == ("x", "c=a", "c=4")
+    assert faults == [(5, f"{folder / 'data.csv'}:7", "column 'x': 'b' is not a number", b"b,2,1")]
+    assert rows[-1] == {0: 3.0, 2: 1.0}
+
+
+def test_files_of_a_list_may_have_their_columns_in_another_order(folder):
+    first, second, third = (folder / name for name in ("1.csv", "2.csv", "3.csv"))
+    first.write_text("label,a,b\n")
+    second.write_text("label,a,b\n1,2,x\n")
+    third.write_text("b,label,a\ny,0,5\nz,,5\n")
+    files = [str(first), str(second), str(third)]
+    reader = csv_reader(files, Reading(), max_features=9, labelled=True, names=None)
+    rows, labels, faults = collected(reader)
+    assert reader.kinds == {"a": "number", "b": "category"}
+    assert (rows, labels, reader.names) == ([{0: 2.0, 1: 1.0}, {0: 5.0, 2: 1.0}], [1.0, 0.0], ("a", "b=x", "b=y"))
+    assert faults == [(2, f"{third}:3", "the label is missing (column 'label')", b"z,,5")]
+    third.write_text("b,label\nx,0\n")
+    with pytest.raises(DataError, match=rf"^{third}: there is no column 'a'; the columns are 'b', 'label'"):
+        collected(csv_reader(files, Reading(), max_features=9, labelled=True, names=None))
+    third.write_text("b,label,a,new\nx,0,1,1\n")
+    with pytest.raises(DataError, match=rf"^{third}: the column 'new' is not in the first file; .*--features"):
+        collected(csv_reader(files, Reading(), max_features=9, labelled=True, names=None))
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        (pa.timestamp("us"), 0),
+        (pa.date32(), 0),
+        (pa.list_(pa.int64()), [1]),
+        (pa.binary(), b"x"),
+        (pa.duration("s"), 1),
+    ],
+)
+def test_a_type_that_makes_no_features_is_an_error(folder, type_, value):
+    table = pa.table({"a": [1.0], "when": pa.array([value], type_), "label": ["x"]})
+    for form in ("parquet", "feather", "table"):
+        if form == "parquet" and pa.types.is_duration(type_):
+            continue
+        with pytest.raises(DataError, match=r"no feature can be made of column 'when', which is of type .*--drop"):
+            opened(table, Reading(), form, folder)
+        assert opened(table, Reading(drop=("when",)), form, folder).names == ("a",)
+    with pytest.raises(DataError, match=r"the labels in column 'when' are of type .*; they must be numbers or strings"):
+        opened(table, Reading(label="when", features=("a",)), "table", folder)
+
+
+def test_all_types_of_numbers_are_numbers():
+    kinds = [pa.int8(), pa.uint16(), pa.int64(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()]
+    columns = {str(kind): pa.array([3, None, 5]).cast(kind) for kind in kinds}
+    columns["decimal"] = pa.array(["3.00", None, "5.00"]).cast(pa.decimal128(9, 2))
+    table = pa.table({**columns, "flag": [True, None, False], "none": pa.nulls(3), "y": [True, False, True]})
+    reading = Reading(missing="zero")
+    ((chunk, faults),) = frame_reader(table, reading, max_features=99, labelled=True, names=None).reads()
+    assert chunk.X.tolist() == [[3.0] * 8 + [1.0, 0.0], [0.0] * 10, [5.0] * 8 + [0.0, 0.0]]
+    assert (chunk.y.dtype, faults) == (np.dtype(bool), [])
+
+
+@given(st.decimals(-(10**20), 10**20, places=9))
+def test_decimals_are_rounded_once(number):
+    table = pa.table({"x": pa.array([number], pa.decimal128(38, 9)), "y": [1]})
+    ((chunk, _),) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).reads()
+    assert chunk.X[0, 0] == float(number)
+
+
+def test_pandas_columns_of_every_sort():
+    frame = pd.DataFrame(
+        {
+            0: pd.Categorical(["u", None, "v"]),
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "late": [None, None, "x"],
+            "label": pd.Categorical([2, 1, 2]),
+        },
+        index=[7, 8, 9],
+    )
+    reader = frame_reader(frame, Reading(missing="zero"), max_features=9, labelled=True, names=None)
+    with pieces_of(1 << 20, 1):
+        rows, labels, _ = collected(reader)
+    assert reader.names == ("whole", "0=u", "0=v", "late=x")
+    assert (rows, labels) == ([{0: 1.0, 1: 1.0}, {}, {0: 3.0, 2: 1.0, 3: 1.0}], [2, 1, 2])
+
+
+def test_labels_keep_their_type(folder):
+    def labels(table):
+        ((chunk, _),) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).reads()
+        return chunk.y
+
+    assert labels(pa.table({"x": [1, 2], "y": [5, 7]})).dtype == np.int64
+    assert labels(pa.table({"x": [1, 2], "y": ["a", "bc"]})).dtype == np.dtype("U2")
+    long = labels(pa.table({"x": [1, 2], "y": ["a", "b" * 1000]}))
+    assert (long == "a").tolist() == [True, False]
+    assert labels(pl.DataFrame({"x": [1, 2], "y": ["a", "b"]})).tolist() == ["a", "b"]
+
+
+# -- missing values, and numbers that are none --------------------------------
+
+
+@pytest.mark.parametrize("spelling", ["", "NA", "NaN", "null", "nan", "#N/A"])
+def test_a_missing_number_is_a_fault_with_its_remedy(folder, spelling):
+    text = f"x,c,label\n1,a,0\n{spelling},b,1\n3,,1\n4,NA,0\n"
+    rows, _, faults = collected(csv_of(folder / "data.csv", text))
+    path = folder / "data.csv"
+    remedy = "has no value (allow it with --missing zero or indicator, missing=)"
+    assert faults == [
+        (1, f"{path}:3", f"column 'x' {remedy}", f"{spelling},b,1".encode()),
+        (1, f"{path}:4", f"column 'c' {remedy}", b"3,,1"),
+    ]
+    # Among categories only the empty one is missing; and what stands in a faulty row has no number.
+    assert rows == [{0: 1.0, 1: 1.0}, {0: 4.0, 2: 1.0}]
+
+
+def test_a_missing_number_is_zero_in_a_dense_row_or_has_a_feature(folder):
+    text = "x,z,label\n1,2,0\n,NaN,1\n"
+    zero = csv_of(folder / "data.csv", text, Reading(missing="zero"))
+    assert (collected(zero)[0], zero.width) == ([{0: 1.0, 1: 2.0}, {0: 0.0, 1: 0.0}], 2)
+    indicator = csv_of(folder / "data.csv", text, Reading(missing="indicator"))
+    assert collected(indicator)[0] == [{0: 1.0, 1: 2.0}, {2: 1.0, 3: 1.0}]
+    assert (indicator.names, indicator.width) == (("x", "z", "x?", "z?"), None)
+
+
+@pytest.mark.parametrize("missing", ["error", "zero", "indicator"])
+@pytest.mark.parametrize(("value", "shown"), [("inf", "inf"), ("-Infinity", "-inf"), ("1e999", "inf")])
+def test_an_infinite_number_is_a_fault(folder, missing, value, shown):
+    _, _, faults = collected(csv_of(folder / "data.csv", f"x,label\n1,0\n{value},1\n", Reading(missing=missing)))
+    assert faults[0][1:3] == (f"{folder / 'data.csv'}:3", f"column 'x': value {shown} is not a finite number")
+
+
+def test_faults_of_tables_have_their_row_and_are_written_as_json(folder):
+    table = pa.table({"x": [1.0, None, 3.0, float("inf")], "c": ["é", "b", None, "d"], "y": ["p", "q", "p", "q"]})
+    for form in ("parquet", "feather", "pandas", "polars", "table"):
+        with pieces_of(1 << 20, 1):
+            rows, labels, faults = collected(opened(table, Reading(), form, folder))
+        assert (rows, labels) == ([{0: 1.0, 1: 1.0}], ["p"])
+        name = f"{folder}/data.{form}:" if form in {"parquet", "feather"} else ""
+        assert [fault[1] for fault in faults] == [f"{name}row {row}" for row in (1, 2, 3)]
+        assert [fault[2].partition(" has")[0] for fault in faults] == [
+            "column 'x'",
+            "column 'c'",
+            "column 'x': value inf is not a finite number",
+        ]
+        assert json.loads(faults[1][3]) == {"x": 3.0, "c": None, "y": "p"}
+
+
+@pytest.mark.parametrize("label", ["", "NA", "inf"])
+def test_a_missing_label_is_a_fault_whatever_is_allowed(folder, label):
+    text = f"x,label\n1,0\n2,{label}\n3,1\n"
+    rows, labels, faults = collected(csv_of(folder / "data.csv", text, Reading(missing="zero")))
+    assert (rows, labels) == ([{0: 1.0}, {0: 3.0}], [0.0, 1.0])
+    reason = (
+        "column 'label': an infinite number is no label" if label == "inf" else "the label is missing (column 'label')"
+    )
+    assert faults == [(1, f"{folder / 'data.csv'}:3", reason, f"2,{label}".encode())]
+
+
+@pytest.mark.parametrize("size", PIECES)
+def test_lines_are_counted_through_blank_ones_and_a_header_of_several(folder, size):
+    text = '\n\r\n"two\nlines",label\n\n1,0\n2,0\n,1\r\n3,0\rx\n'
+    with pieces_of(size):
+        reader = csv_of(folder / "data.csv", text)
+        places = [chunk.place(i) for chunk, _ in reader.reads() for i in range(chunk.n)]
+        faults = [fault[1] for fault in collected(reader)[2]]
+    assert reader.names == ("two\nlines",)
+    assert places == [f"{folder / 'data.csv'}:{line}" for line in (6, 7, 9)]
+    assert faults == [f"{folder / 'data.csv'}:{line}" for line in (8, 10)]
+
+
+def test_the_place_of_an_example_is_the_line_where_it_begins(folder):
+    text = 'x,c,label\r\n1,"two\r\nlines",0\r\n\r\n2,b,1\r\n3\r\n4,d,1\r\n'
+    reader = csv_of(folder / "data.csv", text)
+    (read,) = reader.reads()
+    path = folder / "data.csv"
+    assert [read.chunk.place(i) for i in range(3)] == [f"{path}:2", f"{path}:5", f"{path}:7"]
+    assert [read.chunk.written(i) for i in range(3)] == [b'1,"two\r\nlines",0', b"2,b,1", b"4,d,1"]
+    assert read.faults == [(2, f"{path}:6", "1 field(s), where there are 3 columns", b"3")]
+    part = read.chunk.take(np.array([2]))
+    assert part.place(0) == f"{path}:7"
+
+
+# -- files that are not what they should be -----------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", ": the file is empty"),
+        (b"\n\r\n", ": the file is empty"),
+        (b"a,b,a,label\n1,2,3,4\n", ":1: two columns are called 'a'; the names of the columns must differ"),
+        (b"\xff\xfea\x00,\x00", ":1: byte 0xff is not UTF-8 text"),
+        (b'x,label\n1,0\n2,1\n"3,0\n4,1\n', r':4: a quote \("\) is opened in this record and never closed'),
+        (gzip.compress(b"x,label\n" + b"1,0\n" * 9, mtime=0)[:-9], ":[0-9]+: the compressed file "),
+    ],
+)
+def test_a_csv_file_that_cannot_be_read_is_an_error_with_its_place(folder, text, message):
+    with pytest.raises(DataError, match=rf"^{folder / 'data.csv'}{message}"):
+        collected(csv_of(folder / "data.csv", text))
+
+
+def test_a_record_without_an_end_is_an_error(folder):
+    with (
+        mock.patch.object(csv_records, "LONGEST_LINE", 1 << 20),
+        pieces_of(1 << 10),
+        pytest.raises(DataError, match=r":3: a record of more than 1 MB; is a quote not closed"),
+    ):
+        collected(csv_of(folder / "data.csv", b'x,label\n1,0\n"' + b"2,1\n" * (1 << 20)))
+
+
+def test_a_long_record_is_read_nevertheless(folder):
+    with pieces_of(16):
+        rows, _, _ = collected(csv_of(folder / "data.csv", 'c,label\n"' + "2,1\n" * 5000 + '",1\na,0\n'))
+    assert rows == [{0: 1.0}, {1: 1.0}]
+
+
+@pytest.mark.parametrize("size", PIECES)
+def test_what_is_not_utf8_is_a_fault_at_its_line(folder, size):
+    text = b"x,c,label\n1,a,0\n2,\xff,1\n3,b,1\n4\n\xe9,\xe9\n5,\xc3\xa9,0\n"
+    with pieces_of(size):
+        reader = csv_of(folder / "data.csv", text, kinds={"x": "number", "c": "category"})
+        rows, _, faults = collected(reader)
+    assert reader.names == ("x", "c=a", "c=b", "c=é")
+    assert rows == [{0: 1.0, 1: 1.0}, {0: 3.0, 2: 1.0}, {0: 5.0, 3: 1.0}]
+    assert [(before, place.rpartition(":")[2]) for before, place, _, _ in faults] == [(1, "3"), (2, "5"), (2, "6")]
+    assert faults[0][2:] == ("byte 0xff is not UTF-8 text; the file must be saved as UTF-8", b"2,\xff,1")
+
+
+def test_a_byte_order_mark_tabs_and_compression_are_fine(folder):
+    text = b'\xef\xbb\xbf"x"\tlabel\r\n1\t0\r\n2\t1'
+    for name, data in [("data.tsv", text), ("data.tsv.gz", gzip.compress(text))]:
+        reader = csv_of(folder / name, data)
+        assert (collected(reader)[:2], reader.names) == (([{0: 1.0}, {0: 2.0}], [0.0, 1.0]), ("x",))
+    reader = csv_of(folder / "data.csv", "1;0\n2;1\n", Reading(header=False, label=1, delimiter=";"))
+    assert (collected(reader)[1], reader.names) == ([0.0, 1.0], ("0",))
+    with pytest.raises(ParameterError, match="delimiter is 'é'"):
+        csv_of(folder / "data.csv", "1;0\n", Reading(delimiter="é"))
+
+
+def test_a_header_alone_is_a_table_without_examples(folder):
+    assert collected(csv_of(folder / "data.csv", "x,label")) == ([], [], [])
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_a_damaged_file_is_an_error_in_one_line(folder, form):
+    table = pa.table({"x": np.arange(1000.0), "c": [f"v{i % 7}" for i in range(1000)], "y": np.arange(1000) % 2})
+    opened(table, Reading(), form, folder)
+    path = folder / f"data.{form}"
+    whole = path.read_bytes()
+    read = parquet_reader if form == "parquet" else arrow_reader
+    options = {"max_features": 1 << 20, "labelled": True, "names": None}
+    for text in (
+        b"",
+        b"junk",
+        b"x,y\n1,2\n",
+        b"PAR1",
+        b"ARROW1\0\0",
+        b"FEA1xxxx",
+        whole[: len(whole) // 2],
+        whole[:-10],
+    ):
+        path.write_bytes(text)
+        with pytest.raises(DataError) as caught:
+            collected(read([str(path)], Reading(), **options))
+        assert str(caught.value).startswith(f"{path}: ")
+        assert "\n" not in str(caught.value)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        broken = bytearray(whole)
+        for place in rng.integers(0, len(whole), 20):
+            broken[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(broken)
+        try:
+            collected(read([str(path)], Reading(), **options))
+        except DataError as error:
+            assert str(error).startswith(str(path))  # noqa: PT017  # it may well be read: values were changed
+    path.unlink()
+    with pytest.raises(DataError, match=rf"^{path}: "):
+        read([str(path)], Reading(), **options)
+
+
+def test_no_damage_to_an_arrow_file_ends_the_process(folder):
+    texts = pa.array([None if i % 5 == 0 else "x" * i for i in range(64)])
+    table = pa.table({"c": texts.cast(pa.string_view()), "d": texts.dictionary_encode(), "t": texts, "y": texts})
+    path = folder / "data.arrow"
+    with pa.ipc.new_file(str(path), table.schema) as file:
+        file.write_table(table)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        broken = bytearray(whole)
+        for place in rng.integers(0, len(whole), 3):
+            broken[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(broken)
+        reading = Reading(text=("t",), missing="indicator")
+        with suppress(DataError):
+            collected(arrow_reader([str(path)], reading, max_features=1 << 20, labelled=True, names=None))
+
+
+def test_a_file_that_vanishes_is_an_error(folder):
+    table = pa.table({"x": [1.0], "y": [1]})
+    for form in ("parquet", "feather"):
+        reader = opened(table, Reading(), form, folder)
+        (folder / f"data.{form}").unlink()
+        with pytest.raises(DataError, match=rf"^{folder}/data.{form}: there is no such file"):
+            collected(reader)
+    reader = csv_of(folder / "gone.csv", SMALL)
+    (folder / "gone.csv").unlink()
+    with pytest.raises(DataError, match=rf"^{folder}/gone.csv: No such file"):
+        collected(reader)
+
+
+def test_the_standard_input_is_read_once(monkeypatch):
+    def stdin(data):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data))))
+
+    options = {"max_features": 9, "labelled": True, "names": None}
+    stdin(b"x,label\n" + b"1,0\n2,1\n" * 40)
+    with pieces_of(16):
+        reader = csv_reader(["-"], Reading(), **options)
+        rows, labels, _ = collected(reader)
+        assert (len(rows), labels[:2]) == (80, [0.0, 1.0])
+        with pytest.raises(DataError, match="<stdin> can be read only once"):
+            collected(reader)
+    sink = io.BytesIO()
+    table = pa.table({"x": [1.0, 2.0], "y": ["a", "b"]})
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    stdin(sink.getvalue())
+    reader = arrow_reader(["-"], Reading(), **options)
+    assert collected(reader)[:2] == ([{0: 1.0}, {0: 2.0}], ["a", "b"])
+    with pytest.raises(DataError, match="<stdin> can be read only once"):
+        collected(reader)
+    stdin(sink.getvalue()[:-30])
+    with pytest.raises(DataError, match=r"^<stdin>: "):
+        collected(arrow_reader(["-"], Reading(), **options))
+    with pytest.raises(DataError, match="<stdin>: a Parquet file is read from its end"):
+        parquet_reader(["-"], Reading(), **options)
+
+
+def test_objects_that_are_no_tables_are_refused():
+    for table, message in [
+        (pl.LazyFrame({"x": [1]}), r"LazyFrame has no rows yet; hand over its .collect\(\)"),
+        (pd.Series([1]), "a pandas Series is no table"),
+        (pl.Series([1]), "a polars Series is no table"),
+        (object(), "object is no table"),
+        (pd.DataFrame([[1, 2, 3]], columns=["a", "a", "y"]), "two columns are called 'a'"),
+        (pd.DataFrame({"a": [1, "x"], "y": [1, 2]}), "^the table: "),
+        (pa.table([[1], [2], [3]], ["a", "a", "y"]), "two columns are called 'a'"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            frame_reader(table, Reading(), max_features=9, labelled=True, names=None)
+    reader = frame_reader(
+        pa.table({"x": [1], "y": [2]}).to_reader(), Reading(), max_features=9, labelled=True, names=None
+    )
+    assert collected(reader)[0] == [{0: 1.0}]
+    with pytest.raises(DataError, match="a RecordBatchReader can be read only once"):
+        collected(reader)
+
+
+# -- how many features --------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", PIECES)
+def test_more_names_than_allowed_are_an_error_with_the_place(folder, size):
+    text = "c,label\n" + "".join(f"v{i},{i % 2}\n" for i in range(9))
+    with pieces_of(size):
+        collected(csv_of(folder / "data.csv", text, max_features=9))
+        message = rf"^{folder / 'data.csv'}:9: 'c=v7' would be feature 8; there may be 7 \(--max-features"
+        with pytest.raises(DataError, match=message):
+            collected(csv_of(folder / "data.csv", text, max_features=7))
+
+
+def test_wide_tables_and_hashes_are_held_to_the_same_number(folder):
+    with pytest.raises(DataError, match=rf"^{folder / 'data.csv'}: more than 2 features \(--max-features"):
+        csv_of(folder / "data.csv", "a,b,c,label\n1,2,3,4\n", max_features=2)
+    with pytest.raises(ParameterError, match=r"hash_bits is 20, that is 1,048,576 features; there may be 9 "):
+        csv_of(folder / "data.csv", "a,label\n1,2\n", Reading(encode="hash"), max_features=9)
+
+
+def test_hashed_features_have_a_width_and_no_names(folder):
+    reader = csv_of(folder / "data.csv", SMALL, Reading(encode="hash", hash_bits=4))
+    assert (reader.width, reader.names) == (16, None)
+    assert sum(collected(reader)[0][0].values()) == 32.0

@@ -1,0 +1,237 @@
+"""Training over streams: passes, order, checkpoints, and several rules at once."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear.errors import DataError, ModelError, ParameterError
+from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
+from onlinear.runs import model_file
+
+RULES = [Perceptron(), MarginPerceptron(0.2), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
+
+
+def data(rule, n=400, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, d)) * 1.0
+    if rule.inputs == "advice":
+        X = 2.0 * X - 1.0
+    if rule.inputs == "real":
+        X *= rng.standard_normal((n, d))
+    return X, np.where(rng.random(n) < 0.9, np.sign(X[:, 0] - 0.01), 1.0).astype(int)
+
+
+def write_libsvm(path, X, y):
+    lines = (
+        f"{label:+d} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row) if v)
+        for row, label in zip(X.tolist(), y, strict=True)
+    )
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def blocks(X, y, size):
+    return [(X[i : i + size], y[i : i + size]) for i in range(0, len(y), size)]
+
+
+def saved(run, path):
+    run.save(path)
+    return path.read_bytes()
+
+
+class CrashError(Exception):
+    """Stands for the power going off."""
+
+
+def crash_after(rounds):
+    def report(progress):
+        if progress.rounds >= rounds:
+            raise CrashError
+
+    return report
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("shuffle", [0, 70])
+def test_blocks_do_not_show(rule, shuffle, tmp_path):
+    X, y = data(rule)
+    X = X if rule.inputs == "advice" else scipy.sparse.csr_array(X)
+    files = []
+    for size in (400, 33, 7):
+        stream = onlinear.open_stream(blocks(X, y, size))
+        run = onlinear.train(rule, stream, passes=3, shuffle=shuffle, seed=5, n_features=12)
+        files.append(saved(run, tmp_path / "model"))
+    assert files[0] == files[1] == files[2]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("shuffle", [0, 70])
+def test_after_a_crash_the_same_call_ends_with_the_same_bits(rule, shuffle, tmp_path):
+    X, y = data(rule)
+    stream = blocks(X, y, 30)
+    options = {"passes": 3, "shuffle": shuffle, "seed": 5, "n_features": 12}
+    whole = saved(onlinear.train(rule, onlinear.open_stream(stream), **options), tmp_path / "whole")
+    for rounds in (1, 31, 200, 399, 400, 401, 815, 1199, 1200):
+        checkpoint, output = tmp_path / "checkpoint", tmp_path / f"{rounds}"
+        options |= {"checkpoint": checkpoint, "every": 0.0}
+        with pytest.raises(CrashError):
+            onlinear.train(rule, onlinear.open_stream(stream), progress=crash_after(rounds), **options)
+        reached = model_file.peek(checkpoint)["notes"] if checkpoint.exists() else {"passes": 0, "rows": 0}
+        assert rounds - 101 <= 400 * reached["passes"] + reached["rows"] <= rounds
+        with pytest.raises(CrashError):
+            onlinear.train(rule, onlinear.open_stream(stream), progress=crash_after(min(rounds + 100, 1200)), **options)
+        onlinear.train(rule, onlinear.open_stream(stream), output=output, **options)
+        assert output.read_bytes() == whole
+        assert not checkpoint.exists()
+
+
+def test_what_a_checkpoint_is_not_good_for(tmp_path):
+    X, y = data(Perceptron())
+    checkpoint = tmp_path / "checkpoint"
+    options = {"checkpoint": checkpoint, "every": 0.0}
+
+    def train(rule=None, X=X, y=y, **more):
+        stream = onlinear.open_stream(blocks(X, y, 30))
+        return onlinear.train(rule or Perceptron(), stream, **(options | more))
+
+    with pytest.raises(CrashError):
+        train(progress=crash_after(200))
+    kept = checkpoint.read_bytes()
+    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to begin anew"):
+        train(passes=2)
+    with pytest.raises(ModelError, match="made with fit_intercept = False, not True"):
+        train(fit_intercept=True)
+    with pytest.raises(ModelError, match="made with rule = "):
+        train(Perceptron(tie="positive"))
+    with pytest.raises(DataError, match="the first 180 examples are not those of"):
+        train(X=np.where(np.arange(400)[:, None] == 150, 2.0, X))
+    with pytest.raises(DataError, match="knows of 180 examples; here are 100"):
+        train(X=X[:100], y=y[:100])
+    onlinear.run(Perceptron(), X, y).save(tmp_path / "model")
+    with pytest.raises(ModelError, match="this is a model, not a checkpoint"):
+        train(checkpoint=tmp_path / "model")
+    # None of these has touched it.
+    assert checkpoint.read_bytes() == kept
+    with pytest.raises(ParameterError, match="every is -1; it must be a number of seconds, at least 0"):
+        train(every=-1)
+
+
+def test_going_on_equals_never_having_stopped(tmp_path):
+    for rule in (Perceptron(), MarginPerceptron(0.2), Winnow(threshold=4.0)):
+        X, y = data(rule)
+        a, b = write_libsvm(tmp_path / "a.svm", X[:150], y[:150]), write_libsvm(tmp_path / "b.svm", X[150:], y[150:])
+        both = onlinear.run(rule, onlinear.open_stream([a, b]))
+        onlinear.run(rule, onlinear.open_stream(a)).save(tmp_path / "first")
+        first = onlinear.load(tmp_path / "first")
+        second = onlinear.train(rule, onlinear.open_stream(b, like=first), state=first)
+        assert saved(second, tmp_path / "second") == saved(both, tmp_path / "both")
+        assert both.state.fingerprint is not None
+
+
+def test_the_order_of_a_shuffle(tmp_path):
+    path = write_libsvm(tmp_path / "data.svm", np.arange(1.0, 26.0)[:, None], np.tile([1, -1, 1, -1, 1], 5))
+    seen = []
+
+    def order(seed, window):
+        from onlinear.streams.shuffle import shuffled
+
+        chunks = list(shuffled(onlinear.open_stream(path).chunks(), window, seed, 0))
+        places = [chunk.place(i) for chunk in chunks for i in range(chunk.n)]
+        rows = [int(v) for chunk in chunks for v in chunk.X.toarray()[:, 0]]
+        assert places == [f"{path}:{row}" for row in rows]
+        assert [chunk.written(0).split(b":")[1] for chunk in chunks] == [
+            f"{chunk.X[0, 0]}".encode() for chunk in chunks
+        ]
+        return rows
+
+    for seed in range(3):
+        rows = order(seed, 10)
+        assert [sorted(rows[i : i + 10]) for i in (0, 10, 20)] == [list(range(i, min(i + 10, 26))) for i in (1, 11, 21)]
+        seen.append(rows)
+    assert seen[0] != seen[1] != seen[2]
+    assert order(0, 1) == list(range(1, 26))
+
+
+def test_every_place_of_a_window_is_equally_likely():
+    from onlinear.streams.shuffle import _keys
+
+    firsts = [int(np.argmin(_keys(seed, 0, 0, 5))) for seed in range(2000)]
+    counts = np.bincount(firsts, minlength=5)
+    # 400 each are expected; 5 standard deviations are 90.
+    assert (np.abs(counts - 400) < 90).all()
+
+
+def test_progress_is_told_at_doubling_counts():
+    X, y = data(Perceptron())
+    told = []
+    run = onlinear.train(Perceptron(), onlinear.open_stream(blocks(X, y, 30)), passes=2, progress=told.append)
+    marks = [one for one in told if one.mark]
+    trace = onlinear.run(Perceptron(), [(X, y), (X, y)], trace=True).trace
+    assert [one.rounds for one in marks] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    for one in told:
+        assert one.mistakes == np.count_nonzero(trace.mistakes < one.rounds)
+    for before, after in pairwise(marks):
+        assert after.recent_rounds == after.rounds - before.rounds
+        assert after.recent_mistakes == after.mistakes - before.mistakes
+    assert told[-1].rounds == run.rounds == 800
+    assert told[-1].passes == 1
+
+
+def test_compare_reads_once_and_changes_nothing():
+    X, y = data(Winnow())
+    read = 0
+
+    def once():
+        nonlocal read
+        for block in blocks(X, y, 50):
+            read += 1
+            yield block
+
+    rules = [Perceptron(), Winnow(), MarginPerceptron(0.1), Perceptron(tie="positive")]
+    together = onlinear.compare(rules, onlinear.open_stream(once()), fit_intercept=True, n_features=12)
+    assert read == 8
+    for rule, run in zip(rules, together, strict=True):
+        alone = onlinear.run(rule, X, y, fit_intercept=rule.inputs == "real")
+        assert run.mistakes == alone.mistakes
+        assert run.weights.tobytes() == alone.weights.tobytes()
+        assert run.intercept == alone.intercept
+    with pytest.raises(ParameterError, match="no rules to compare"):
+        onlinear.compare([], onlinear.open_stream(X, y))
+    with pytest.raises(DataError, match="must be known beforehand, and an iterator can be read only once"):
+        onlinear.compare(rules, onlinear.open_stream(once()))
+
+
+def test_what_train_refuses():
+    X, y = data(Perceptron())
+    stream = onlinear.open_stream(X, y)
+    with pytest.raises(ParameterError, match="passes is 0; it must be an integer, at least 1"):
+        onlinear.train(Perceptron(), stream, passes=0)
+    with pytest.raises(ParameterError, match="shuffle is -1"):
+        onlinear.train(Perceptron(), stream, shuffle=-1)
+    with pytest.raises(ParameterError, match="stream is ndarray; open_stream makes one"):
+        onlinear.train(Perceptron(), X)
+    with pytest.raises(DataError, match="an iterator can be read only once"):
+        onlinear.train(Perceptron(), onlinear.open_stream(iter([(X, y)])), passes=2)
+    with pytest.raises(DataError, match="no examples"):
+        onlinear.train(Perceptron(), onlinear.open_stream([]), n_features=2)
+
+
+def test_a_stream_that_shows_new_features_grows_the_state(tmp_path):
+    # Every row shows one more; the weights are as if they had been there from the beginning.
+    n = 200
+    lines = [f"{(-1) ** i:+d} " + " ".join(f"{j}:{(i * j) % 7 + 1}" for j in range(1, i + 2, 3)) for i in range(n)]
+    path = tmp_path / "data.svm"
+    path.write_text("\n".join(lines))
+    X = scipy.sparse.vstack([chunk.X for chunk in onlinear.open_stream(path).chunks()])
+    narrow = [(scipy.sparse.csr_array(X[[i], : int(X[[i]].indices.max()) + 1]), [(-1) ** i]) for i in range(n)]
+    for rule in (Perceptron(), MarginPerceptron(0.2), Winnow(threshold=1e9)):
+        if rule.inputs == "binary":
+            narrow = [((part != 0).astype(float), label) for part, label in narrow]
+            X = (X != 0).astype(float)
+        whole = onlinear.run(rule, X, [(-1) ** i for i in range(n)], n_features=X.shape[1])
+        grown = onlinear.run(rule, narrow)
+        assert grown.weights.tobytes() == whole.weights.tobytes()
+        assert grown.mistakes == whole.mistakes
