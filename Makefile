@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/ready
 PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: run test lint bench docs wheel clean
+.PHONY: run test lint bench fuzz kill docs wheel clean
 
 run: $(READY)
-	@$(BIN)/python -m onlinear
+	@$(BIN)/python -m onlinear.experiments
 
 test: $(READY)
 	$(BIN)/python -m pytest
@@ -20,8 +20,21 @@ lint: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 bench: $(READY)
+	.venv/$(PIP) --group bench
 	@$(BIN)/python benchmarks/ratios.py
+	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/theory.py
+
+# Three minutes of arbitrary bytes; what is found goes to build/fuzz.
+fuzz: $(READY)
+	.venv/$(PIP) --group fuzz
+	$(BIN)/python fuzz/libsvm.py lines 60
+	$(BIN)/python fuzz/libsvm.py numbers 60
+	$(BIN)/python fuzz/model_file.py 60
+
+# Training killed at 50 moments.
+kill: $(READY)
+	$(BIN)/python tests/kill.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py

@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the docstrings."""
+"""Write docs/reference.md from the docstrings, and docs/cli.md from what the commands say of themselves."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import click
+
 import onlinear
+from onlinear.cli.app import commands
 
 PAGES = {
     "onlinear": [
-        name for name in onlinear.__all__ if name[0] != "_" and name not in {"rules", "datasets", "errors", "theory"}
+        name
+        for name in onlinear.__all__
+        if name[0] != "_" and name not in {"rules", "datasets", "errors", "streams", "theory"}
     ],
     "onlinear.rules": onlinear.rules.__all__,
+    "onlinear.streams": [name for name in onlinear.streams.__all__ if name not in onlinear.__all__],
     "onlinear.datasets": onlinear.datasets.__all__,
     "onlinear.theory": [name for name in onlinear.theory.__all__ if name not in {"bounds", *onlinear.__all__}],
     "onlinear.theory.bounds": onlinear.theory.bounds.__all__,
@@ -44,5 +50,32 @@ def reference() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def command_line() -> str:
+    """Return the page with the help of every command."""
+    outer = click.Context(commands, info_name="onlinear", terminal_width=100, **commands.context_settings)
+    parts = [
+        "# Command line",
+        "",
+        "Written from `--help` by `make docs`.",
+        "",
+        "Results go to the standard output, everything else to the standard error. Exit codes: 0; 1 for errors in data",
+        "or models, with one line that says what and where; 2 for usage; 130 after an interruption; 141 where nobody",
+        "reads the output any more.",
+        "",
+        *_help("onlinear", outer),
+    ]
+    for name in commands.list_commands(outer):
+        command = commands.get_command(outer, name)
+        if command is not None:
+            parts += _help(f"onlinear {name}", click.Context(command, outer, info_name=name, terminal_width=100))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _help(title: str, context: click.Context) -> list[str]:
+    return [f"## {title}", "", "```text", context.get_help(), "```", ""]
+
+
 if __name__ == "__main__":
-    Path(__file__).with_name("reference.md").write_text(reference(), encoding="utf-8")
+    here = Path(__file__)
+    here.with_name("reference.md").write_text(reference(), encoding="utf-8")
+    here.with_name("cli.md").write_text(command_line(), encoding="utf-8")

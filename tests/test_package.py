@@ -16,8 +16,10 @@ import onlinear
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
-    "onlinear": """BatchRun Convergence Potentials Run State Trace __version__ batch_perceptron best_comparator certify
-        converge datasets errors max_margin rules run separability theory verify_lemmas""",
+    "onlinear": """BatchRun Convergence Potentials Progress Run State Trace __version__ batch_perceptron
+        best_comparator certify compare converge datasets errors load max_margin open_stream rules run separability
+        streams theory train verify_lemmas""",
+    "onlinear.streams": "Chunk Reading Stream open_stream pack",
     "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
         index rule size squared_norm uniform value""",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
@@ -81,7 +83,7 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code, absent):
 
 def test_the_main_job_prints_its_table():
     shown = subprocess.run(
-        [sys.executable, "-m", "onlinear"], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-m", "onlinear.experiments"], capture_output=True, text=True, check=True, timeout=120
     ).stdout
     rows = [line.split() for line in shown.splitlines() if line.strip().startswith(("200", "400"))]
     assert [row[:2] for row in rows] == [

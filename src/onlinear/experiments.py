@@ -1,4 +1,4 @@
-"""Experiments that show a theorem at work."""
+"""Experiments that show a theorem at work; `python -m onlinear.experiments` prints one."""
 
 from __future__ import annotations
 
@@ -54,3 +54,20 @@ def table(contestants: list[Contestant]) -> str:
             f"  {r.mistakes_negative:>5,}  {math.ceil(one.bound):>8,}  {r.mistakes / one.bound:>5.0%}"
         )
     return "\n".join(lines)
+
+
+def main() -> None:
+    """Print Winnow against the perceptron, with each theorem's bound beside the mistakes."""
+    k, widths = 20, (200, 400)
+    print(f"Learning a disjunction of k = {k} variables among N, one example at a time.\n")
+    contestants = winnow_against_perceptron(k, widths)
+    print(table(contestants))
+    print("\nbound: what the theorem allows; used: the share of it that was needed.")
+    before, after = ({one.name: one.run.mistakes for one in contestants if one.N == N} for N in widths)
+    for name in before:
+        growth = after[name] / before[name] - 1.0
+        print(f"Twice as many variables cost {name} {growth:.0%} more mistakes.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""What is the same for all commands: how they fail."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from onlinear.errors import OnlinearError, ParameterError
+
+_DEBUG = "onlinear.debug"
+_CLOSED_PIPE = 141  # as shells report whoever is killed by SIGPIPE
+_INTERRUPTED = 130
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def debug_option(function: F) -> F:
+    """Add --debug, which is understood before the command's name and after it."""
+
+    def set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            ctx.meta[_DEBUG] = True
+
+    option = click.option(
+        "--debug", is_flag=True, expose_value=False, callback=set_debug, help="Show where in the code an error arose."
+    )
+    return option(function)
+
+
+class Option(click.Option):
+    """An option that stands under a heading of its own on the help page."""
+
+    def __init__(self, *declarations: Any, section: str, **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self.section = section
+
+
+class FailedError(click.ClickException):
+    """Data or a model were not in order: one line, and exit code 1."""
+
+    def show(self, file: Any = None) -> None:
+        """Print the line."""
+        click.echo(f"onlinear: error: {self.message}", err=True, file=file)
+
+
+class Command(click.Command):
+    """A command that says in one line what went wrong, and lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of the command itself first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run, and turn errors into messages and exit codes."""
+        try:
+            result = super().invoke(ctx)
+            # A closed pipe shows here, not when the interpreter ends.
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _let_go(sys.stdout, sys.stderr)
+            ctx.exit(_CLOSED_PIPE)
+        except KeyboardInterrupt as interrupt:
+            click.echo(": ".join(["onlinear: interrupted", *map(str, interrupt.args)]), err=True)
+            ctx.exit(_INTERRUPTED)
+        except (OnlinearError, OSError, MemoryError) as error:
+            if ctx.meta.get(_DEBUG):
+                raise
+            if isinstance(error, ParameterError):
+                raise click.UsageError(_one_line(error), ctx) from error
+            raise FailedError(_one_line(error)) from error
+        return result
+
+
+def _let_go(*streams: Any) -> None:
+    """Send what is still to be written nowhere, where nobody reads it any more."""
+    for stream in streams:
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{os.fspath(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"out of memory: {error}"
+    return " ".join(str(error).splitlines())

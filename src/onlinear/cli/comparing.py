@@ -1,0 +1,100 @@
+"""`onlinear compare`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onlinear.cli import rule_spec
+from onlinear.cli.command import Command
+from onlinear.cli.options import data_argument, opened, order_options, print_options, quarantine_of, reading_options
+from onlinear.cli.output import rule_facts, run_facts, say, show_json, show_table
+from onlinear.cli.progress import Watch
+from onlinear.display import counted, rounded_up
+
+if TYPE_CHECKING:
+    from onlinear.runs import Run
+
+
+@click.command("compare", cls=Command)
+@data_argument
+@click.option(
+    "--rules",
+    required=True,
+    metavar="A,B,…",
+    help="What to compare: 'perceptron,winnow(beta=0.5),file.py:MyRule'.",
+)
+@order_options
+@reading_options
+@print_options
+def command(
+    data: tuple[str, ...],
+    rules: str,
+    passes: int,
+    shuffle: int,
+    seed: int | None,
+    intercept: bool,
+    normalize: bool,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Run several rules over DATA, read once.
+
+    Each ends with the same mistakes as if it had been alone. Progress tells of the first rule. Rules for 0 and 1
+    or for advice take no intercept, and are not normalized.
+
+    \b
+    onlinear compare data.svm --rules perceptron,winnow --intercept
+    """
+    made = [rule_spec.parse(text, "--rules").make(seed) for text in rule_spec.split(rules)]
+    if not made:
+        raise click.BadParameter("no rule is named", param_hint="--rules")
+
+    from onlinear.runs import compare
+
+    stream = opened(data, reading)
+    facts = {"rules": [rule_facts(rule) for rule in made]}
+    with Watch(stream, facts, as_json=as_json, quiet=quiet, passes=passes, begun=0) as watch:
+        runs = compare(
+            made,
+            stream,
+            passes=passes,
+            shuffle=shuffle,
+            seed=seed or 0,
+            fit_intercept=intercept,
+            normalize=normalize,
+            n_features=reading["n_features"],
+            progress=watch,
+        )
+    aside = quarantine_of(reading, None)
+    if as_json:
+        for run in runs:
+            show_json(event="end", **run_facts(run), passes=passes, skipped=stream.skipped, quarantine=aside)
+        return
+    _show(runs)
+    if aside is not None and not quiet:
+        say(f"skipped {counted(stream.skipped, 'line')}, in {aside}")
+
+
+def _show(runs: list[Run]) -> None:
+    rows = [
+        (
+            repr(run.rule),
+            f"{run.mistakes:,}",
+            f"{run.mistakes / run.rounds:.2%}",
+            f"{run.mistakes_positive:,}",
+            f"{run.mistakes_negative:,}",
+            f"{run.updates:,}",
+            _bound(run.margin_upper_bound),
+        )
+        for run in runs
+    ]
+    names = ("mistakes", "rate", "m+", "m−", "updates", "margin ≤")
+    show_table([("rule", "left"), *((name, "right") for name in names)], rows)
+
+
+def _bound(bound: float | None) -> str:
+    return rounded_up(bound) if bound is not None and math.isfinite(bound) else ""

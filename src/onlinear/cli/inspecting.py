@@ -1,0 +1,132 @@
+"""`onlinear inspect`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onlinear.cli.command import Command, debug_option
+from onlinear.cli.models import class_for, described
+from onlinear.cli.options import custom_rule_option
+from onlinear.cli.output import Summary, run_facts, show_json, show_table
+from onlinear.display import counted
+
+if TYPE_CHECKING:
+    from onlinear.runs import Run
+
+
+@click.command("inspect", cls=Command)
+@click.argument("model", type=click.Path())
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="So many weights.")
+@custom_rule_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@debug_option
+def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
+    """Say what MODEL is, and list its largest weights.
+
+    Features without names are numbered from 0. A checkpoint is a model, too. Most can be said of a rule of your own
+    without its code.
+    """
+    from onlinear.runs import load
+
+    header = described(model)
+    known = rule is not None or not header["rule"]["own"]
+    run = load(model, class_for(model, header, rule)) if known else None
+    largest = _largest(model, header, run, top)
+    if as_json:
+        more = {} if run is None else run_facts(run)
+        said = {name: value for name, value in more.items() if name not in {"labels", "features"}}
+        show_json(model=model, **said | header, top=[{"feature": name, **values} for name, values in largest])
+        return
+    click.echo(repr(Summary(f"{header['kind']} in {model}", _facts(header, run))))
+    if largest:
+        click.echo()
+        columns = [name for name in largest[0][1] if name != "index"]
+        rows = [(str(name), *(_number(values[one]) for one in columns)) for name, values in largest]
+        who = "expert" if "mistakes" in columns else "feature"
+        show_table([(who, "left"), *((name, "right") for name in columns)], rows)
+
+
+def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
+    """Return what a model file says, and what can be computed where its rule is known."""
+    rule, rounds = header["rule"], header["rounds"]
+    positive, negative = header["mistakes_positive"], header["mistakes_negative"]
+    mistakes = positive + negative
+    parameters = ", ".join(f"{name}={_parameter(value)}" for name, value in rule["parameters"].items())
+    options = [words for name, words in _OPTIONS.items() if header[name]]
+    facts = [("rule", f"{rule['name']}({parameters})")]
+    if rule["own"]:
+        facts.append(("code", f"{rule['code'] or 'unknown'}, of {rule['module']}; under {rule['python']}"))
+    facts += [
+        ("options", ", ".join(options) or "none"),
+        ("rounds", f"{rounds:,} with {header['n_features']:,} features"),
+        ("classes", "{!r} (negative), {!r} (positive)".format(*header["classes"]["labels"])),
+        (
+            "mistakes",
+            f"{mistakes:,} ({mistakes / max(1, rounds):.2%}): {positive:,} on positive, {negative:,} on negative",
+        ),
+        ("updates", f"{header['updates']:,}"),
+    ]
+    if run is not None:
+        said = {name for name, _ in facts}
+        facts += [fact for fact in run._facts() if fact[0] not in said]
+    notes = header["notes"]
+    if isinstance(notes, dict) and {"passes", "rows"} <= set(notes):
+        read = counted(notes["rows"], "example")
+        facts.append(("checkpoint", f"{counted(notes['passes'], 'pass')} completed, and {read} of the next"))
+    if header["reading"]:
+        facts.append(("reading", ", ".join(f"{name}={value!r}" for name, value in header["reading"].items())))
+    facts += [
+        ("stream", header["fingerprint"] or "not known"),
+        ("sha256", header["sha256"]),
+        ("format", f"version {header['version']}"),
+    ]
+    return facts
+
+
+_OPTIONS = {"fit_intercept": "intercept", "normalize": "normalized"}
+
+
+def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the features with the largest weights, or the experts with the fewest mistakes."""
+    import numpy as np
+
+    made = None if run is None else run.expert_mistakes
+    weights, names = _weights(model, header) if run is None else (run.weights, run.state.names)
+    order = np.argsort(-np.abs(weights) if made is None else made, kind="stable")[:top]
+    # Weight 0 says nothing, and there may be millions of them.
+    chosen = [int(k) for k in order if made is not None or weights[k] != 0.0]
+    listed = []
+    for k in chosen:
+        values: dict[str, Any] = {"index": k}
+        if made is not None:
+            values["mistakes"] = int(made[k])
+        listed.append(((names[k] if names else "") or k, {**values, "weight": float(weights[k])}))
+    return listed
+
+
+def _weights(model: str, header: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the weights and the names in a file whose rule is not at hand."""
+    from onlinear.runs.model_file import _unpacked
+    from onlinear.runs.tensor_file import open_tensors
+
+    with open_tensors(model) as file:
+        names = _unpacked(file, header["n_features"]) if "names" in file.entries else None
+        return file.array("weights")[int(header["fit_intercept"]) :], names
+
+
+def _parameter(value: Any) -> str:
+    match value:
+        case {"tensor": _}:
+            return "array"
+        case {"float": str(text)}:
+            return text
+    return repr(value)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6g}" if math.isfinite(value) else str(value)

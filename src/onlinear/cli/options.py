@@ -1,0 +1,190 @@
+"""Options that several commands share: which data, how they are read, and what is printed."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from onlinear.cli.command import Option, debug_option
+
+if TYPE_CHECKING:
+    from onlinear.streams import Stream
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_STDIN = "-"
+_MAX_FEATURES = 1 << 27
+
+
+def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
+    """Return the names between commas; one that has a comma itself stands in double quotes."""
+    if value is None:
+        return None
+    names = next(csv.reader([value], skipinitialspace=True), [])
+    if not all(names) or not names:
+        raise click.BadParameter(f"{value!r} has an empty name")
+    return names
+
+
+def _pair(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+    """Return two labels."""
+    labels = _columns(ctx, option, value)
+    if labels is not None and len(labels) != 2:
+        raise click.BadParameter(f"{value!r} must be two labels: NEGATIVE,POSITIVE")
+    return labels
+
+
+def stacked(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return decorators as one; options then stand in this order."""
+    return lambda function: functools.reduce(lambda made, one: one(made), reversed(decorators), function)
+
+
+_data_option = functools.partial(click.option, cls=Option, section="What the data are")
+_column_option = functools.partial(click.option, cls=Option, section="How they become examples")
+
+data_argument = click.argument("data", nargs=-1, type=click.Path())
+
+format_options = stacked(
+    _data_option(
+        "--format",
+        type=click.Choice(["libsvm", "csv", "parquet", "arrow", "npy", "npz"]),
+        help="What the data are.  [default: what they look like]",
+    ),
+    _data_option("--header/--no-header", default=None, help="Whether the first line of CSV names its columns."),
+    _data_option("--delimiter", metavar="CHAR", help="What stands between the columns of CSV."),
+    _data_option("--zero-based/--one-based", default=None, help="Where the indices of libsvm text start."),
+    _data_option(
+        "--max-features",
+        type=click.IntRange(1, 1 << 31),
+        default=_MAX_FEATURES,
+        metavar="N",
+        help="An index or a vocabulary beyond this is an error.  [default: 2^27]",
+    ),
+)
+
+column_options = stacked(
+    _column_option("--label", metavar="COLUMN", help="The column of the labels, by name or number."),
+    _column_option("--features", callback=_columns, metavar="A,B,…", help="The columns to learn from."),
+    _column_option("--drop", callback=_columns, metavar="A,B,…", help="Columns to leave out."),
+    _column_option("--text", callback=_columns, metavar="A,B,…", help="Columns whose words are features."),
+    _column_option(
+        "--encode",
+        type=click.Choice(["names", "hash"]),
+        help="How categories and words become features: by a growing vocabulary, or by hashing.  [default: names]",
+    ),
+    _column_option(
+        "--hash-bits", type=click.IntRange(1, 30), metavar="B", help="There are 2^B hashed features.  [default: 20]"
+    ),
+    _column_option(
+        "--missing",
+        type=click.Choice(["error", "zero", "indicator"]),
+        help="What a missing value is: an error; 0; or 0 with a feature that says so.  [default: error]",
+    ),
+    _column_option(
+        "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, where DATA are matrices."
+    ),
+    _column_option(
+        "--classes",
+        callback=_pair,
+        metavar="NEG,POS",
+        help="The two labels.  [default: the first two in the data, in their order]",
+    ),
+    _column_option(
+        "--n-features", type=click.IntRange(1), metavar="N", help="Where a rule must know it and a pipe cannot tell."
+    ),
+    _column_option(
+        "--on-error",
+        type=click.Choice(["raise", "skip"]),
+        default="raise",
+        show_default=True,
+        help="A line that is no example ends the run, or is put aside and counted.",
+    ),
+    _column_option("--quarantine", type=click.Path(dir_okay=False), metavar="FILE", help="Where such lines are put."),
+)
+
+reading_options = stacked(format_options, column_options)
+
+order_options = stacked(
+    click.option(
+        "--passes", type=click.IntRange(1), default=1, metavar="N", show_default=True, help="How often all is read."
+    ),
+    click.option(
+        "--shuffle",
+        type=click.IntRange(0),
+        default=0,
+        metavar="ROWS",
+        help="Draw the examples from windows of so many rows, which are held in memory.",
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0), metavar="N", help="For --shuffle, and for a rule that draws.  [default: 0]"
+    ),
+    click.option("--intercept", is_flag=True, help="Learn an intercept."),
+    click.option("--normalize", is_flag=True, help="Learn from x/‖x‖."),
+)
+
+custom_rule_option = click.option(
+    "--rule", "rule", metavar="FILE.py:CLASS", help="The rule's class, where it is one of your own."
+)
+
+print_options = stacked(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line."),
+    click.option("-q", "--quiet", is_flag=True, help="Results only: no progress."),
+    debug_option,
+)
+
+
+def paths(data: tuple[str, ...]) -> list[str]:
+    """Return the data that were named; none is the standard input, unless a person would have to type it in."""
+    if not data and sys.stdin.isatty():
+        raise click.UsageError("no data: name files or folders, or pipe examples in (- reads what is typed here)")
+    return list(data) or [_STDIN]
+
+
+def opened(
+    data: tuple[str, ...],
+    reading: dict[str, Any],
+    *,
+    output: str | None = None,
+    like: Any = None,
+    labelled: bool = True,
+) -> Stream:
+    """Open the data with what `reading_options` have collected; `output` gives a quarantine its name."""
+    from onlinear.streams import open_stream
+
+    given = dict(reading)
+    if given.get("quarantine") is not None and given["on_error"] != "skip":
+        raise click.UsageError("--quarantine is for --on-error skip")
+    if given.get("on_error") == "skip" and given.get("quarantine") is None:
+        given["quarantine"] = quarantine_of(reading, output)
+    y = given.pop("labels", None)
+    return open_stream(paths(data), y, like=like, labelled=labelled, **given)
+
+
+def quarantine_of(reading: dict[str, Any], output: str | None) -> str | None:
+    """Return the file for lines that are skipped, if any are."""
+    if reading.get("on_error") != "skip":
+        return None
+    return str(reading.get("quarantine") or f"{output or 'onlinear'}.quarantine")
+
+
+def check_output(option: str, path: str | None, data: Iterable[str]) -> None:
+    """Refuse, before anything is read, a place where nothing can be written or where the data are."""
+    if path is None:
+        return
+    place = Path(path)
+    if place.is_dir():
+        raise click.BadParameter(f"{path} is a folder", param_hint=option)
+    if not place.parent.is_dir():
+        raise click.BadParameter(f"{path}: there is no folder {place.parent}", param_hint=option)
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise click.BadParameter(f"{path} cannot be written to", param_hint=option)
+    for each in data:
+        if place.exists() and Path(each).exists() and place.samefile(each):
+            raise click.BadParameter(f"{path} is among the data, and would be lost", param_hint=option)

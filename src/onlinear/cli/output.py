@@ -1,0 +1,102 @@
+"""What commands print: facts, tables, and one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from onlinear.display import Facts
+
+if TYPE_CHECKING:
+    from onlinear.runs import Run
+
+_WIDE = 1_000_000
+
+
+class Summary(Facts):
+    """A title and facts, as `onlinear.Run` shows its own."""
+
+    def __init__(self, title: str, facts: list[tuple[str, str]]) -> None:
+        self._shown = title, facts
+
+    def _title(self) -> str:
+        return self._shown[0]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return self._shown[1]
+
+
+def say(text: str) -> None:
+    """Print something to the person at the terminal, beside the results."""
+    click.echo(text, err=True)
+
+
+def show_json(**facts: Any) -> None:
+    """Print an object in one line; what is not finite is null."""
+    click.echo(json.dumps(_plain(facts), allow_nan=False))
+
+
+def show_table(columns: Sequence[tuple[str, Literal["left", "right"]]], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: as wide as a terminal allows, and as its content needs where it goes elsewhere."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=None if terminal else _WIDE)
+    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, show_edge=False)
+    for name, side in columns:
+        table.add_column(name, justify=side, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    with console.capture() as captured:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def rule_facts(rule: Any) -> dict[str, Any]:
+    """Return a rule as JSON shows it."""
+    return {"name": type(rule).__qualname__, "parameters": rule._asdict()}
+
+
+def run_facts(run: Run) -> dict[str, Any]:
+    """Return what there is to say of a run, as JSON shows it."""
+    made = run.expert_mistakes
+    facts = {
+        "rule": rule_facts(run.rule),
+        "rounds": run.rounds,
+        "features": run.n_features,
+        "labels": run.classes,
+        "mistakes": run.mistakes,
+        "rate": run.mistakes / run.rounds if run.rounds else None,
+        "mistakes_positive": run.mistakes_positive,
+        "mistakes_negative": run.mistakes_negative,
+        "updates": run.updates,
+        "fit_intercept": run.state.fit_intercept,
+        "normalize": run.state.normalize,
+        "intercept": run.intercept,
+        "margin_upper_bound": run.margin_upper_bound,
+    }
+    if made is not None:
+        facts |= {"best_expert": int(made.argmin()), "best_expert_mistakes": int(made.min()), "regret": run.regret}
+    if run.expected_mistakes is not None:
+        facts["expected_mistakes"] = run.expected_mistakes
+    return facts
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

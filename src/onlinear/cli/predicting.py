@@ -1,0 +1,52 @@
+"""`onlinear predict`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from onlinear.cli.command import Command, debug_option
+from onlinear.cli.models import loaded
+from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened
+
+_AT_A_TIME = 1 << 12
+"""So many lines are put together before they are written."""
+
+
+@click.command("predict", cls=Command)
+@click.argument("model", type=click.Path())
+@data_argument
+@click.option(
+    "--scores", is_flag=True, help="Print the score after the label and a tab; above 0 it is the second label."
+)
+@custom_rule_option
+@format_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@debug_option
+def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, as_json: bool, **reading: Any) -> None:
+    """Print what MODEL predicts for DATA.
+
+    Prints a label a line, for each example, and nothing else. Columns are read as they were when the model was
+    trained. Labels need not be there; where they are, nobody looks at them.
+
+    \b
+    onlinear predict model new.svm > predictions
+    """
+    from onlinear.streams.labels import plain
+
+    run = loaded(model, rule)
+    stream = opened(data, reading, like=run, labelled=False)
+    for labels, values in run.predictions(stream):
+        for first in range(0, values.size, _AT_A_TIME):
+            some = slice(first, first + _AT_A_TIME)
+            pairs = zip(map(plain, labels[some]), values[some].tolist(), strict=True)
+            if as_json:
+                objects = ({"prediction": label, **({"score": score} if scores else {})} for label, score in pairs)
+                lines = [json.dumps(one) for one in objects]
+            elif scores:
+                lines = [f"{label}\t{score!r}" for label, score in pairs]
+            else:
+                lines = [f"{label}" for label, _ in pairs]
+            click.echo("\n".join(lines))

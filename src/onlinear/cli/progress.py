@@ -1,0 +1,149 @@
+"""Progress: a line whenever the number of rounds has doubled; on a terminal, a bar that vanishes."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from onlinear.cli.output import say, show_json
+
+if TYPE_CHECKING:
+    from onlinear.runs import Progress
+    from onlinear.streams import Stream
+
+_HEAD = f"{'rounds':>13}  {'mistakes':>11}  {'rate':>7}  {'since last':>10}  {'seconds':>8}"
+
+
+class Watch:
+    """Tells how training goes: to a person on the standard error, or as JSON on the standard output.
+
+    `begun` is the number of rounds before the first pass, where that is known: then the length of a pass is,
+    once the first is over.
+    """
+
+    def __init__(
+        self, stream: Stream, facts: dict[str, Any], *, as_json: bool, quiet: bool, passes: int, begun: int | None
+    ) -> None:
+        self._stream, self._facts = stream, facts
+        self._json, self._quiet, self._passes = as_json, quiet, passes
+        self._started = False
+        self._pass, self._begun, self._length = -1, begun, 0
+        self._last = begun or 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if not self._quiet and not self._json and sys.stderr.isatty():
+            self._bar, self._task = _bar()
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Take note of a report."""
+        if self._quiet:
+            return
+        if not self._started:
+            self._started = True
+            self._start()
+        if progress.mark:
+            self._mark(progress)
+        if self._bar is not None:
+            self._move(progress)
+
+    def _start(self) -> None:
+        classes = self._stream.classes
+        if self._json:
+            show_json(event="start", labels=classes, **self._facts)
+        else:
+            self._say(mapping(classes))
+            self._say(_HEAD)
+
+    def _mark(self, p: Progress) -> None:
+        if self._json:
+            facts = {name: value for name, value in p._asdict().items() if name != "mark"}
+            show_json(event="progress", **facts, rate=p.mistakes / p.rounds)
+            return
+        rate, recent = f"{p.mistakes / p.rounds:.2%}", f"{p.recent_mistakes / max(1, p.recent_rounds):.2%}"
+        self._say(f"{p.rounds:>13,}  {p.mistakes:>11,}  {rate:>7}  {recent:>10}  {p.seconds:>8.2f}")
+
+    def _move(self, p: Progress) -> None:
+        if p.passes != self._pass:
+            # What the last report of a pass counted is where the next one begins.
+            if self._pass >= 0 and self._begun is not None:
+                self._length = self._last - self._begun
+            if self._pass >= 0:
+                self._begun = self._last
+            self._pass = p.passes
+        done = p.rounds - (self._begun or 0)
+        self._bar.update(
+            self._task,
+            completed=done,
+            total=self._length or None,
+            description=f"pass {p.passes + 1}/{self._passes}",
+            state=f"{p.rounds:,} rounds, {p.mistakes / p.rounds:.2%} mistakes",
+        )
+        self._last = p.rounds
+
+    def _say(self, text: str) -> None:
+        if self._bar is None:
+            say(text)
+        else:
+            self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def mapping(classes: Any) -> str:
+    """Return what the labels mean, in words."""
+    from onlinear.streams.labels import show
+
+    negative, positive = map(show, classes)
+    return f"labels: {negative} → negative, {positive} → positive"
+
+
+@contextlib.contextmanager
+def working(what: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
+    """Show on a terminal that something takes its time; the value is called with how far it has come."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what, spinner="line") as status:
+
+        def told(step: Any) -> None:
+            if isinstance(step, int):
+                status.update(f"{what}: {step:,} examples")
+            else:
+                status.update(f"{what}: {step.lower:.6g} to {step.upper:.6g}, step {step.number}")
+
+        yield told
+
+
+def _bar() -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        """Rounds a second."""
+
+        def render(self, task: Any) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+
+    columns = (
+        SpinnerColumn("line"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=12),
+        TextColumn("{task.fields[state]}"),
+        Speed(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    return bar, bar.add_task("starting", total=None, state="")

@@ -1,0 +1,194 @@
+"""Rules as the command line names them: ``winnow``, ``winnow(beta=0.5)``, ``file.py:MyRule(C=2)``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import click
+
+from onlinear.errors import OnlinearError, ParameterError, RuleError
+
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+
+
+class Spec(NamedTuple):
+    """A rule's class and its hyper-parameters."""
+
+    cls: Any
+    positional: tuple[Any, ...]
+    named: dict[str, Any]
+    hint: str
+
+    @property
+    def bare(self) -> bool:
+        """Whether only the class was named."""
+        return not self.positional and not self.named
+
+    def make(self, seed: int | None = None) -> Any:
+        """Return the rule; one that draws takes the seed, unless it was given its own."""
+        named, fields = dict(self.named), self.cls._fields
+        for name in named:
+            if name not in fields:
+                there = f"it has {', '.join(fields)}" if fields else "it has none"
+                raise _bad(f"{self.cls.__name__} has no parameter {name!r}{_near(name, fields)}; {there}", self.hint)
+        given = {*fields[: len(self.positional)], *named, *self.cls._field_defaults}
+        needed = [f"{name}=…" for name in fields if name not in given]
+        if needed:
+            raise _bad(f"a parameter is missing: {self.cls.__name__}({', '.join(needed)})", self.hint)
+        if seed is not None and "seed" in fields and "seed" not in fields[: len(self.positional)]:
+            named.setdefault("seed", seed)
+        try:
+            return self.cls(*self.positional, **named)
+        except (ParameterError, TypeError) as error:
+            raise _bad(str(error), self.hint) from error
+
+
+def parse(text: str, hint: str = "--rule") -> Spec:
+    """Return what a text says; nothing in it is executed but the file or module that it names."""
+    head, bracket, tail = text.strip().partition("(")
+    positional, named = _arguments(text, tail, hint) if bracket else ((), {})
+    return Spec(_found(head.strip(), hint), positional, named, hint)
+
+
+def check_options(rule: Any, *, intercept: bool, normalize: bool) -> None:
+    """Refuse options that a rule cannot have, before any data are read."""
+    if rule.inputs != "real" and (intercept or normalize):
+        option = "--intercept" if intercept else "--normalize"
+        raise click.UsageError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
+
+
+def split(text: str) -> list[str]:
+    """Cut a list at the commas that stand outside brackets and quotes."""
+    parts, inside, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _CLOSES:
+            inside += 1
+        elif letter in _CLOSES.values():
+            inside -= 1
+        elif letter == "," and inside <= 0:
+            parts.append("")
+            continue
+        parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _arguments(text: str, tail: str, hint: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    try:
+        call = ast.parse(f"rule({tail}", mode="eval").body
+    except (SyntaxError, ValueError):
+        call = None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        raise _bad(f"{text!r} is not of the form NAME(parameter=value, …)", hint)
+    positional = tuple(_value(node, "", hint) for node in call.args)
+    named = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise _bad(f"{text!r} is not of the form NAME(parameter=value, …)", hint)
+        named[keyword.arg] = _value(keyword.value, f"{keyword.arg}=", hint)
+    return positional, named
+
+
+def _value(node: ast.expr, name: str, hint: str) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        shown = ast.unparse(node)
+        remedy = f'; text is written in quotes: {name}"{shown}"' if isinstance(node, ast.Name) else ""
+        raise _bad(f"{name}{shown} is not a number or a text{remedy}", hint) from None
+
+
+def _found(name: str, hint: str) -> Any:
+    """Return the class that is meant."""
+    home, colon, inside = name.rpartition(":")
+    if colon:
+        cls = getattr(_module(home, hint), inside, None)
+        if not _is_rule(cls):
+            there = [one for one, value in vars(_module(home, hint)).items() if _is_rule(value)]
+            listed = f"; it has {', '.join(there)}" if there else "; decorate a NamedTuple with onlinear.rules.rule"
+            raise _bad(f"{home} has no rule {inside!r}{_near(inside, there)}{listed}", hint)
+        return cls
+    from onlinear import rules
+
+    known = {_kebab(each): getattr(rules, each) for each in rules.__all__ if _is_rule(getattr(rules, each))}
+    wanted = _plain(name)
+    for each, cls in known.items():
+        if _plain(each) == wanted:
+            return cls
+    near = _near(name.lower(), known)
+    raise _bad(f"there is no rule {name!r}{near}; there are {', '.join(known)}, and file.py:YourRule", hint)
+
+
+def _is_rule(thing: Any) -> bool:
+    return isinstance(thing, type) and bool(vars(thing).get("__onlinear_rule__", False))
+
+
+def _module(home: str, hint: str) -> ModuleType:
+    """Import a module by its name, or from a file, as Python itself would from the current folder."""
+    path = Path(home)
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise _bad(f"{home}: there is no such file", hint)
+    folder = str(path.resolve().parent) if is_file else str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return _from_file(path, hint) if is_file else importlib.import_module(home)
+    except (OnlinearError, click.ClickException):
+        raise
+    except ModuleNotFoundError as error:
+        if is_file or error.name is None or not f"{home}.".startswith(f"{error.name}."):
+            raise RuleError(f"{home}: {error}") from error
+        raise _bad(f"there is no module {home!r} here", hint) from error
+    except Exception as error:  # whatever the user's code may raise
+        raise RuleError(f"{home}: {type(error).__name__}: {error}") from error
+
+
+def _from_file(path: Path, hint: str) -> ModuleType:
+    known = sys.modules.get(path.stem)
+    place = str(path.resolve())
+    if known is not None:
+        if getattr(known, "__file__", None) == place:
+            return known
+        # A model names the module of its rule: another name now would make it another rule.
+        raise _bad(f"{path}: a module {path.stem!r} is already in use; give the file another name", hint)
+    spec = importlib.util.spec_from_file_location(path.stem, place)
+    assert spec is not None  # noqa: S101  # its name ends with .py
+    assert spec.loader is not None  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]
+        raise
+    return module
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name).lower()
+
+
+def _near(name: str, there: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, list(there), n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+def _bad(message: str, hint: str) -> click.BadParameter:
+    return click.BadParameter(message, param_hint=hint)

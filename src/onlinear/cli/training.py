@@ -1,0 +1,172 @@
+"""`onlinear train`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onlinear.cli import rule_spec
+from onlinear.cli.command import Command
+from onlinear.cli.models import loaded
+from onlinear.cli.options import (
+    check_output,
+    data_argument,
+    opened,
+    order_options,
+    paths,
+    print_options,
+    quarantine_of,
+    reading_options,
+)
+from onlinear.cli.output import Summary, rule_facts, run_facts, say, show_json
+from onlinear.cli.progress import Watch, working
+from onlinear.display import counted
+
+if TYPE_CHECKING:
+    from onlinear.runs import Run
+    from onlinear.streams import Stream
+    from onlinear.theory import Certificate
+
+
+@click.command("train", cls=Command)
+@data_argument
+@click.option(
+    "--rule",
+    help="What learns: perceptron, margin-perceptron, winnow, …, with its parameters: 'winnow(beta=0.5)'; or one of"
+    " your own: 'file.py:MyRule(C=2)', package.module:MyRule.  [default: perceptron]",
+)
+@click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Save the model here.")
+@click.option("--from", "begun", type=click.Path(), metavar="MODEL", help="Go on from a saved model.")
+@order_options
+@click.option(
+    "--checkpoint",
+    type=click.Path(),
+    metavar="FILE",
+    help="Keep the state on the way here: after a crash the same command goes on, and ends with the same bits.",
+)
+@click.option(
+    "--every", type=click.FloatRange(0), default=30.0, show_default=True, metavar="SECONDS", help="Between checkpoints."
+)
+@click.option("--certify", is_flag=True, help="End with what the theorems say of this run.")
+@reading_options
+@print_options
+def command(
+    data: tuple[str, ...],
+    rule: str | None,
+    output: str | None,
+    begun: str | None,
+    passes: int,
+    shuffle: int,
+    seed: int | None,
+    intercept: bool,
+    normalize: bool,
+    checkpoint: str | None,
+    every: float,
+    certify: bool,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Learn from DATA, one example after the other.
+
+    Each is predicted first, and then learned from. Prints progress whenever the number of rounds has doubled, and
+    ends with the mistakes, their rate, and what they prove about the largest margin.
+
+    \b
+    onlinear train data.svm --rule winnow -o model
+    onlinear train more.svm --from model -o model
+    cat data.csv | onlinear train --label spam --intercept
+    """
+    for option, path in (("--output", output), ("--checkpoint", checkpoint)):
+        check_output(option, path, data)
+    if certify:
+        _check_certifiable(paths(data), shuffle, begun)
+    before = None if begun is None else _before(begun, rule, intercept, normalize)
+    made = rule_spec.parse(rule or "perceptron").make(seed) if before is None else before.rule
+    rule_spec.check_options(made, intercept=intercept, normalize=normalize)
+
+    from onlinear.runs import train
+
+    stream = opened(data, reading, output=output, like=before)
+    resumes = checkpoint is not None and Path(checkpoint).exists()
+    if resumes and not quiet and not as_json:
+        say(f"going on from {checkpoint}")
+    start = time.monotonic()
+    facts = {"rule": rule_facts(made), "resumed": resumes}
+    rounds = None if resumes else before.rounds if before else 0
+    try:
+        with Watch(stream, facts, as_json=as_json, quiet=quiet, passes=passes, begun=rounds) as watch:
+            run = train(
+                made,
+                stream,
+                passes=passes,
+                shuffle=shuffle,
+                seed=seed or 0,
+                fit_intercept=intercept,
+                normalize=normalize,
+                state=before,
+                n_features=reading["n_features"],
+                checkpoint=checkpoint,
+                every=every,
+                output=output,
+                progress=watch,
+            )
+    except KeyboardInterrupt:
+        if checkpoint is None or not Path(checkpoint).exists():
+            raise
+        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
+    seconds = time.monotonic() - start
+    certificate = _certified(run, stream, quiet=quiet or as_json) if certify else None
+    skipped = {"skipped": stream.skipped, "quarantine": quarantine_of(reading, output)}
+    if as_json:
+        proven = {} if certificate is None else {"certificate": certificate.record}
+        show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped, **proven)
+    else:
+        click.echo(repr(_summary(run, passes, output, skipped)))
+        if certificate is not None:
+            click.echo(repr(certificate))
+
+
+def _before(begun: str, rule: str | None, intercept: bool, normalize: bool) -> Run:
+    """Return the run to go on from, whose options cannot change."""
+    before = loaded(begun, rule)
+    for option, given, had in (
+        ("--intercept", intercept, before.state.fit_intercept),
+        ("--normalize", normalize, before.state.normalize),
+    ):
+        if given and not had:
+            raise click.BadParameter(f"{begun} was begun without it", param_hint=option)
+    return before
+
+
+def _check_certifiable(data: list[str], shuffle: int, begun: str | None) -> None:
+    """Refuse what a certificate, which is made from the data in their order, cannot speak of."""
+    reasons = {
+        "the standard input can be read only once; give files by name": "-" in data,
+        "it speaks of the examples in their order; leave out --shuffle": shuffle > 0,
+        "it speaks of a run from its first round on; leave out --from": begun is not None,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise click.BadParameter(reason, param_hint="--certify")
+
+
+def _certified(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
+    from onlinear.theory import certify
+
+    with working("certifying", quiet=quiet) as told:
+        return certify(run, stream, progress=told)
+
+
+def _summary(run: Run, passes: int, output: str | None, skipped: dict[str, Any]) -> Summary:
+    facts = run._facts()
+    if passes > 1:
+        facts.insert(1, ("passes", f"{passes:,}"))
+    if skipped["quarantine"] is not None:
+        facts.append(("skipped", f"{counted(skipped['skipped'], 'line')}, in {skipped['quarantine']}"))
+    if output is not None:
+        facts.append(("saved to", output))
+    return Summary(run._title(), facts)
