@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
     """Say what MODEL is, and list its largest weights.
 
-    Features without names are numbered from 0. A checkpoint is a model, too. Most can be said of a rule of your own
-    without its code.
+    Features without names are numbered as in libsvm text, or from 0. A checkpoint is a model, too. Most can be said
+    of a rule of your own without its code.
     """
     from onlinear.runs import load
 
@@ -93,8 +93,13 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     """Return the features with the largest weights, or the experts with the fewest mistakes."""
     import numpy as np
 
+    from onlinear.runs.model_file import weights_and_names
+
     made = None if run is None else run.expert_mistakes
-    weights, names = _weights(model, header) if run is None else (run.weights, run.state.names)
+    weights, names = weights_and_names(model) if run is None else (run.weights, run.state.names)
+    reading = header["reading"] or {}
+    # In libsvm text the first index is 1.
+    lowest = int(made is None and reading.get("format") == "libsvm" and not reading.get("zero_based", False))
     order = np.argsort(-np.abs(weights) if made is None else made, kind="stable")[:top]
     # Weight 0 says nothing, and there may be millions of them.
     chosen = [int(k) for k in order if made is not None or weights[k] != 0.0]
@@ -103,18 +108,8 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
         values: dict[str, Any] = {"index": k}
         if made is not None:
             values["mistakes"] = int(made[k])
-        listed.append(((names[k] if names else "") or k, {**values, "weight": float(weights[k])}))
+        listed.append(((names[k] if names else "") or k + lowest, {**values, "weight": float(weights[k])}))
     return listed
-
-
-def _weights(model: str, header: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the weights and the names in a file whose rule is not at hand."""
-    from onlinear.runs.model_file import _unpacked
-    from onlinear.runs.tensor_file import open_tensors
-
-    with open_tensors(model) as file:
-        names = _unpacked(file, header["n_features"]) if "names" in file.entries else None
-        return file.array("weights")[int(header["fit_intercept"]) :], names
 
 
 def _parameter(value: Any) -> str:

@@ -153,6 +153,14 @@ def peek(path: str | os.PathLike[str]) -> dict[str, Any]:
         return file.header
 
 
+def weights_and_names(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Return the weights in a file, without the intercept, and the features' names; no rule is needed."""
+    with open_tensors(path) as file:
+        _check(file)
+        n, bias = file.header["n_features"], int(file.header["fit_intercept"])
+        return _finite(file, "weights")[bias:], _unpacked(file, n) if "names" in file.entries else None
+
+
 def _check(file: TensorFile) -> None:
     """Raise unless the header says what it must, and the arrays that every model has fit to it."""
     header, entries = file.header, file.entries

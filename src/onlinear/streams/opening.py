@@ -107,6 +107,7 @@ def open_stream(
         raise DataError(
             f"there are {reader.width:,} features; at most {max_features:,} (--max-features, max_features=)"
         )
+    options = options.but(format=source.kind)
     if isinstance(reader, packed.PackedReader):
         options = Reading(**reader.reading)
         classes = reader.classes if classes is None else classes
@@ -133,11 +134,14 @@ class _Source:
         self.columns: dict[str, Any] = {"max_features": max_features, "labelled": labelled, "names": names}
         self.once = ""
         """What can be read only once, if it can."""
+        self.kind: str | None = None
+        """The format of the files."""
 
     def of_files(self, files: list[str], kind: str | None, given: list[str]) -> Reader:
         kind = kind or looks_like(files[0])
         if kind not in _FORMATS:
             raise ParameterError(f"format is {kind!r}; it must be one of {list(_FORMATS)}")
+        self.kind = kind
         if STDIN in files:
             self.once = "the standard input"
             if kind in {"parquet", "npz"}:

@@ -46,6 +46,8 @@ class Reading:
     kinds : dict, or None
         Which columns are ``"number"``, ``"category"`` or ``"text"``. Default: what they look like at first; where
         names do not tell it later, a model remembers it.
+    format : str, or None
+        What the first examples were read from, for reports; it need not be the same for others.
     """
 
     label: str | int | None = None
@@ -59,6 +61,7 @@ class Reading:
     delimiter: str | None = None
     zero_based: bool = False
     kinds: Mapping[str, Kind] | None = None
+    format: str | None = None
 
     def __post_init__(self) -> None:
         for name in _COLUMNS:
