@@ -177,7 +177,10 @@ class Stream:
             good = good[good < strange[0]]
             strange = strange[:1]
         if good.size:
-            yield _with_labels(chunk.take(good), classes)
+            kept = chunk.take(good)
+            # Where nothing but the examples says how many features there are, those that are left say it.
+            unknown = self._reader.names is None and self._reader.width is None
+            yield _with_labels(_narrowed(kept) if unknown else kept, classes)
         both = f"{show(classes.labels[0])} (negative) and {show(classes.labels[1])} (positive)"
         for i in strange.tolist():
             reason = f"label {show(plain(chunk.y[i]))}; the labels are {both}"
@@ -187,3 +190,12 @@ class Stream:
 def _with_labels(chunk: Chunk, classes: Classes) -> Chunk:
     """Return a chunk with labels of the classes' own type."""
     return replace(chunk, y=chunk.y.astype(classes.labels.dtype, copy=False))
+
+
+def _narrowed(chunk: Chunk) -> Chunk:
+    """Return a sparse chunk no wider than its examples; a dense one as it is."""
+    X = chunk.X
+    if not hasattr(X, "indptr"):
+        return chunk
+    width = int(X.indices.max(initial=0)) + 1
+    return replace(chunk, X=type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width)))

@@ -1,0 +1,261 @@
+"""Streams: what is opened as what, and what a model remembers of how it was read."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear.errors import DataError, ParameterError
+from onlinear.rules import Perceptron, RandomizedWeightedMajority, Winnow
+from onlinear.streams import Reading
+
+X = np.array([[1.0, 0.5], [0.0, -2.0], [3.0, 0.25], [-1.0, 0.0]])
+Y = np.array([1, -1, 1, -1])
+SVM = "+1 1:1 2:0.5\n-1 2:-2\n+1 1:3 2:0.25\n-1 1:-1\n"
+CSV = "a,b,label\n1,0.5,1\n0,-2,-1\n3,0.25,1\n-1,0,-1\n"
+
+
+def read(stream):
+    blocks = [(part.toarray() if scipy.sparse.issparse(part) else part, y) for part, y in stream]
+    return np.concatenate([part for part, _ in blocks]), np.concatenate([y for _, y in blocks])
+
+
+def files(folder):
+    """The same four examples in every format."""
+    (folder / "data.svm").write_text(SVM)
+    (folder / "data").write_text("# no ending says what this is\n" + SVM)
+    (folder / "data.csv").write_text(CSV)
+    (folder / "data.tsv.gz").write_bytes(gzip.compress(CSV.replace(",", "\t").encode()))
+    (folder / "misnamed.csv.xz").write_bytes(gzip.compress(CSV.encode()))
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "label": Y})
+    pa.parquet.write_table(table, folder / "data.parquet")
+    pa.feather.write_feather(table, str(folder / "data.feather"))
+    with pa.ipc.new_file(str(folder / "data.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    np.savez(folder / "data.npz", X=X, y=Y)
+    scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_array(X))
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", Y)
+    onlinear.streams.pack(onlinear.open_stream(folder / "data.svm"), folder / "packed.arrow")
+    onlinear.streams.pack(onlinear.open_stream(folder / "data.csv"), folder / "packed.parquet")
+    with_labels = {"sparse.npz", "X.npy"}
+    for path in sorted(folder.iterdir()):
+        if path.name != "y.npy":
+            yield path, folder / "y.npy" if path.name in with_labels else None
+
+
+def test_every_format_is_recognised_and_gives_the_same_run(tmp_path):
+    import pyarrow.feather
+    import pyarrow.parquet  # noqa: F401
+
+    whole = onlinear.run(Perceptron(), scipy.sparse.csr_array(X), Y)
+    prints = set()
+    for path, y in files(tmp_path):
+        stream = onlinear.open_stream(path, y)
+        seen, labels = read(stream)
+        assert seen.tolist() == X.tolist(), path
+        assert labels.tolist() == Y.tolist(), path
+        run = onlinear.run(Perceptron(), stream)
+        assert run.weights.tolist() == whole.weights.tolist()
+        prints.add(run.state.fingerprint)
+    assert len(prints) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        lambda table: table,
+        lambda table: table.to_pandas(),
+        pl.from_arrow,
+        lambda table: [(X[:3], Y[:3]), (X[3:], Y[3:])],
+        lambda table: iter([(X[:3].tolist(), Y[:3].tolist()), (scipy.sparse.coo_array(X[3:]), Y[3:])]),
+    ],
+    ids=["arrow", "pandas", "polars", "blocks", "iterator"],
+)
+def test_objects(data):
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "label": Y})
+    run = onlinear.run(Perceptron(), onlinear.open_stream(data(table)))
+    assert run.weights.tolist() == onlinear.run(Perceptron(), X, Y).weights.tolist()
+    assert onlinear.open_stream(X, Y).n_features == 2
+
+
+def test_a_table_that_gives_its_batches_once_is_read_once():
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "label": Y})
+    stream = onlinear.open_stream(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()))
+    assert read(stream)[0].tolist() == X.tolist()
+    with pytest.raises(DataError, match="this table can be read only once"):
+        read(stream)
+    again = onlinear.open_stream(table)
+    assert read(again)[0].tolist() == read(again)[0].tolist()
+    with pytest.raises((DataError, ParameterError), match="collect"):
+        onlinear.open_stream(pl.from_arrow(table).lazy())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ("gone.svm", {}, "gone.svm: there is no such file"),
+        ("empty", {}, "empty: the file is empty"),
+        ("words", {}, "words: its first line looks like no format known here; name it with --format"),
+        ("data.svm", {"format": "xls"}, "format is 'xls'; it must be one of"),
+        ("data.svm", {"max_features": 0}, "max_features is 0; it must be an integer from 1 to 2"),
+        ("data.svm", {"on_error": "ignore"}, 'on_error is \'ignore\'; it must be "raise" or "skip"'),
+        ("data.svm", {"quarantine": "q"}, 'a quarantine is for on_error="skip"'),
+        ("data.svm", {"features": ["a"]}, "features is for tables; libsvm lines have no columns"),
+        ("data.svm", {"colour": 1}, "'colour' is no option of reading"),
+        ("data.csv", {"features": "a"}, "features is 'a'; it must be a list of names of columns"),
+        ("data.csv", {"encode": "onehot"}, "encode is 'onehot'; it must be one of"),
+        ("data.csv", {"hash_bits": 40}, "hash_bits is 40; it must be an integer from 1 to 30"),
+        ("data.csv", {"delimiter": ", "}, "delimiter is ', '; it must be one character"),
+        ("data.csv", {"kinds": {"a": "date"}}, "kinds: 'a' is 'date'; it must be one of"),
+        ("data.csv", {"max_features": 1}, "more than 1 features (--max-features"),
+        ("data.csv", {"y": [1]}, "y is for matrices; csv files have their labels in them"),
+        ("folder", {}, "folder: the folder has no files"),
+        ([], {}, "no examples"),
+        (7, {}, "int is neither a path, a table, a matrix nor an iterable"),
+        ({"a": 1}, {}, "dict is neither a path"),
+    ],
+)
+def test_what_cannot_be_opened(arguments, options, message, tmp_path):
+    (tmp_path / "data.svm").write_text(SVM)
+    (tmp_path / "data.csv").write_text(CSV)
+    (tmp_path / "empty").touch()
+    (tmp_path / "words").write_text("some words\n")
+    (tmp_path / "folder").mkdir()
+    data = str(tmp_path / arguments) if isinstance(arguments, str) else arguments
+    with pytest.raises((DataError, ParameterError)) as caught:
+        onlinear.run(Perceptron(), onlinear.open_stream(data, **options))
+    assert message in str(caught.value)
+
+
+def test_width_is_scanned_for_a_rule_that_must_know_it(tmp_path):
+    (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n1 1:1 5:1\n")
+    run = onlinear.run(Winnow(), onlinear.open_stream(tmp_path / "data.svm"))
+    assert run.n_features == 5
+    assert onlinear.run(Winnow(), onlinear.open_stream(tmp_path / "data.svm", n_features=9)).n_features == 9
+    # A row that is put aside does not count.
+    (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n3 1:1 5:1\n")
+    assert onlinear.run(Winnow(), onlinear.open_stream(tmp_path / "data.svm", on_error="skip")).n_features == 2
+
+
+def test_what_only_the_rule_refuses_has_its_place(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1 1:1\n\n-1 2:0.5\n")
+    with pytest.raises(DataError, match=r"data\.svm:3, column 1: value 0\.5; inputs must be 0 or 1"):
+        onlinear.run(Winnow(), onlinear.open_stream(path))
+
+
+@pytest.mark.parametrize("encode", ["names", "hash"])
+def test_like_reads_other_data_as_the_first(encode, tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("id,size,town,kind,note\n1,2,Ulm,yes,good good\n2,3,Bonn,no,bad\n3,1,Ulm,no,\n")
+    # Here the towns look like numbers, and the columns are in another order.
+    second.write_text("town,size,kind,note,id\n12,5,yes,good,4\n7,1,no,bad news,5\n")
+    options = {"label": "kind", "drop": ["id"], "text": ["note"], "missing": "indicator", "encode": encode}
+    both = onlinear.run(Perceptron(), onlinear.open_stream([first, second], **options), fit_intercept=True)
+    begun = onlinear.run(Perceptron(), onlinear.open_stream(first, **options), fit_intercept=True)
+    begun.save(tmp_path / "model")
+    loaded = onlinear.load(tmp_path / "model")
+    ended = onlinear.run(Perceptron(), onlinear.open_stream(second, like=loaded), state=loaded)
+    both.save(tmp_path / "both")
+    ended.save(tmp_path / "ended")
+    assert (tmp_path / "both").read_bytes() == (tmp_path / "ended").read_bytes()
+    if encode == "names":
+        expected = ["size", "town=Ulm", "note:good", "town=Bonn", "note:bad", "note?", "town=12", "town=7", "note:news"]
+        assert list(ended.state.names) == expected
+    # To predict, neither labels nor the columns that were dropped are needed.
+    third = tmp_path / "third.csv"
+    third.write_text("note,size,town\ngood,2,Mars\n")
+    ((labels, scores),) = ended.predictions(onlinear.open_stream(third, like=ended, labelled=False))
+    assert labels.tolist() == ["yes" if scores[0] > 0 else "no"]
+    if encode == "names":
+        w = dict(zip(ended.state.names, ended.weights, strict=True))
+        assert scores.tolist() == [2 * w["size"] + w["note:good"] + ended.intercept]
+        with pytest.raises(DataError, match="are not those of the model"):
+            onlinear.run(Perceptron(), onlinear.open_stream(second, **options), state=loaded)
+    (tmp_path / "data.svm").write_text(SVM)
+    with pytest.raises(DataError, match=r"are not those of the model|have no numbers in libsvm files"):
+        next(ended.predictions(onlinear.open_stream(tmp_path / "data.svm", like=ended, labelled=False)))
+
+
+def test_predictions_do_not_depend_on_blocks():
+    rng = np.random.default_rng(0)
+    advice, y = rng.choice([-1.0, 1.0], (300, 6)), rng.choice([-1, 1], 300)
+    run = onlinear.run(RandomizedWeightedMajority(0.3, seed=4), advice, y)
+    for size in (1, 7, 300):
+        blocks = [(advice[i : i + size], None) for i in range(0, 300, size)]
+        blocks = [(part, np.zeros(len(part))) for part, _ in blocks]
+        parts = list(run.predictions(onlinear.open_stream(blocks)))
+        assert np.concatenate([labels for labels, _ in parts]).tolist() == run.predict(advice).tolist()
+        assert np.concatenate([scores for _, scores in parts]).tolist() == run.decision_function(advice).tolist()
+
+
+def test_blocks_that_are_held_back_are_copied():
+    def reused():
+        block, y = np.zeros((1, 2)), np.zeros(1, dtype=int)
+        for row, label in zip([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 1, 0], strict=True):
+            block[0], y[0] = row, label
+            yield block, y
+
+    seen = [(part.tolist(), y.tolist()) for part, y in onlinear.open_stream(reused())]
+    assert seen == [([[1.0, 2.0]], [1]), ([[3.0, 4.0]], [1]), ([[5.0, 6.0]], [0])]
+
+
+def test_labels(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1.5 1:1\n-1 1:2\n")
+    assert onlinear.run(Perceptron(), onlinear.open_stream(path)).classes.tolist() == [-1.0, 1.5]
+    path.write_text("1.0 1:1\n-1 1:2\n+1 1:1\n")
+    run = onlinear.run(Perceptron(), onlinear.open_stream(path))
+    assert run.classes.dtype == np.int64
+    assert run.classes.tolist() == [-1, 1]
+    # Declared the other way round, and as a command line has them.
+    for classes in ((1, -1), ("1", "-1"), (1.0, -1.0)):
+        run = onlinear.run(Perceptron(), onlinear.open_stream(path, classes=classes))
+        assert run.classes.tolist() == [1, -1]
+    with pytest.raises(ParameterError, match=r"classes are 'spam' and 'ham', but the labels are numbers, such as 1\.0"):
+        onlinear.run(Perceptron(), onlinear.open_stream(path, classes=("spam", "ham")))
+    with pytest.raises(DataError, match=r"data\.svm:2: label -1; the labels are 0 \(negative\) and 1 \(positive\)"):
+        onlinear.run(Perceptron(), onlinear.open_stream(path, classes=(0, 1)))
+    table = tmp_path / "data.csv"
+    table.write_text("x,y\n1,spam\n2,ham\n3,eggs\n")
+    with pytest.raises(DataError, match=r"data\.csv:4: label 'eggs'; the labels are 'ham' \(negative\) and 'spam'"):
+        onlinear.run(Perceptron(), onlinear.open_stream(table))
+
+
+def test_a_certificate_is_for_the_examples_that_were_read(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text(SVM)
+    run = onlinear.train(Perceptron(), onlinear.open_stream(path), passes=2)
+    assert onlinear.certify(run, onlinear.open_stream(path)).mistakes == run.mistakes
+    other = tmp_path / "other.svm"
+    # It makes no difference to the perceptron, which has nothing left to learn there.
+    other.write_text(SVM.replace("1:3 2:0.25", "1:4 2:0.25"))
+    again = onlinear.train(Perceptron(), onlinear.open_stream(other), passes=2)
+    assert again.weights.tolist() == run.weights.tolist()
+    with pytest.raises(DataError, match="these are not the examples that the run has read"):
+        onlinear.certify(run, onlinear.open_stream(other))
+    for verdict in (onlinear.separability(onlinear.open_stream(path)), onlinear.separability(X, Y)):
+        assert type(verdict).__name__ == "Separable"
+
+
+def test_a_reading_says_what_is_not_as_usual():
+    reading = Reading(label="spam", drop=["id"], encode="hash")
+    assert json.loads(json.dumps(reading.as_dict())) == {"label": "spam", "drop": ["id"], "encode": "hash"}
+    assert Reading(**reading.as_dict()) == reading
+    assert reading.but(label=None, missing="zero") == Reading("spam", None, ("id",), encode="hash", missing="zero")
+
+
+def test_frames_with_missing_values_and_categories():
+    frame = pd.DataFrame({"a": [1.0, np.nan, 2.0], "c": ["u", "v", "u"], "target": [True, False, True]})
+    with pytest.raises(DataError, match=r"row 1: column 'a' has no value"):
+        onlinear.run(Perceptron(), onlinear.open_stream(frame))
+    run = onlinear.run(Perceptron(), onlinear.open_stream(frame, missing="zero"))
+    assert run.state.names == ("a", "c=u", "c=v")
+    assert run.classes.tolist() == [False, True]
