@@ -18,6 +18,7 @@ from hypothesis import given
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.arrays import blocks_reader, matrix_reader, npy, npy_reader, npz, npz_reader
+from onlinear.streams.files import found
 from onlinear.streams.reading import Reading
 from strategies import LAYOUTS, as_layout, examples
 
@@ -196,7 +197,7 @@ def test_a_pipe(files, monkeypatch):
         np.save(raw, files.X)
         raw.seek(0)
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(raw)))
-        reader = npy_reader(["-"], y, Reading(), labelled=True)
+        reader = npy_reader(found("-"), y, Reading(), labelled=True)
         assert reader.width is None
         if message is None:
             assert np.array_equal(np.concatenate([part.X for part in chunks(reader)]), files.X)

@@ -21,6 +21,7 @@ from hypothesis import given
 from pyarrow import feather, parquet
 
 from onlinear.errors import DataError, ParameterError
+from onlinear.streams.files import found
 from onlinear.streams.reading import Reading
 from onlinear.streams.tables import arrow_reader, batches, csv_reader, csv_records, frame_reader, parquet_reader
 from onlinear.streams.tables.words import words as words_of
@@ -731,7 +732,7 @@ def test_the_standard_input_is_read_once(monkeypatch):
     options = {"max_features": 9, "labelled": True, "names": None}
     stdin(b"x,label\n" + b"1,0\n2,1\n" * 40)
     with pieces_of(16):
-        reader = csv_reader(["-"], Reading(), **options)
+        reader = csv_reader(found("-"), Reading(), **options)
         rows, labels, _ = collected(reader)
         assert (len(rows), labels[:2]) == (80, [0.0, 1.0])
         with pytest.raises(DataError, match="<stdin> can be read only once"):
@@ -741,15 +742,15 @@ def test_the_standard_input_is_read_once(monkeypatch):
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     stdin(sink.getvalue())
-    reader = arrow_reader(["-"], Reading(), **options)
+    reader = arrow_reader(found("-"), Reading(), **options)
     assert collected(reader)[:2] == ([{0: 1.0}, {0: 2.0}], ["a", "b"])
     with pytest.raises(DataError, match="<stdin> can be read only once"):
         collected(reader)
     stdin(sink.getvalue()[:-30])
     with pytest.raises(DataError, match=r"^<stdin>: "):
-        collected(arrow_reader(["-"], Reading(), **options))
+        collected(arrow_reader(found("-"), Reading(), **options))
     with pytest.raises(DataError, match="<stdin>: a Parquet file is read from its end"):
-        parquet_reader(["-"], Reading(), **options)
+        parquet_reader(found("-"), Reading(), **options)
 
 
 def test_objects_that_are_no_tables_are_refused():

@@ -6,7 +6,7 @@ import scipy.sparse
 from hypothesis import assume, given
 
 from onlinear.engine.rows import DenseBlock, SparseBlock
-from onlinear.engine.trail import Trail
+from onlinear.engine.trail import Trail, row_sums
 from strategies import real
 
 
@@ -21,7 +21,7 @@ def trail(X, y, size=None, so_far=None):
         else:
             block = DenseBlock(np.ascontiguousarray(part), 0, normalize=False)
         again = Trail(done)
-        again.add(block, np.asarray(y[first : first + step], dtype=np.int8))
+        again.add(row_sums(block), np.asarray(y[first : first + step], dtype=np.int8))
         done = str(again)
     return done
 

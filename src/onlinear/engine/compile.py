@@ -154,9 +154,13 @@ _teach(text.high_product, text.high_product)
 _teach(text.leading_zeros, text.leading_zeros)
 _teach(text.scaled, text.scaled)
 _teach(text.digits, lambda text, p: vectors.digits(text, p), inline="always")
+_teach(text.digits_of, lambda text, p, n: vectors.digits_of(text, p, n), inline="always")
+_teach(text.marks, lambda text, p: vectors.marks(text, p), inline="always")
+_teach(text.first_mark, lambda word: vectors.first_mark(word), inline="always")
 _teach(text.decimal, text.decimal)
 _teach(text.any_decimal, text.any_decimal)
 _teach(text.ends, text.ends)
+_teach(text.is_query, text.is_query)
 
 
 # --- Rules ----------------------------------------------------------------------------------------

@@ -100,13 +100,15 @@ Row: TypeAlias = DenseRow | SparseRow
 DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
-def address(array: NDArray[Any]) -> NDArray[Any]:
+def address(array: NDArray[Any]) -> Any:
     """Return the array's memory as one flat run of entries.
 
     In compiled code it is a bare pointer: no reference counting, and no test of an index's sign,
     which would cost more than the multiplication that it guards.
     """
-    return array.reshape(-1)
+    flat = array.reshape(-1)
+    # Plain integers: NumPy's would wrap, and warn.
+    return flat.data if flat.dtype.kind in "iu" else flat
 
 
 def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:

@@ -41,7 +41,7 @@ _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH = 9, 10, 13, 32, 35
 _PLUS, _COMMA, _MINUS, _DOT, _ZERO, _COLON = 43, 44, 45, 46, 48, 58
-_E, _Q = 101, 113  # in lower case, that is with bit 32
+_E = 101  # in lower case, that is with bit 32
 
 
 def _powers_of_five() -> NDArray[np.uint64]:
@@ -218,19 +218,44 @@ def any_decimal(text: Any, p: int) -> tuple[float, int, int]:
     return -value if negative else value, p, how
 
 
-def counted(text: NDArray[Any], n: int) -> tuple[int, int]:
-    """Return how many lines end, and how many colons there are, in the first n bytes."""
+def digits_of(text: Any, p: int, n: int) -> tuple[bool, int]:
+    """Return whether the n ≤ 8 bytes text[p : p+n] are all digits, and their number."""
+    count, number = digits(text, p)
+    return (True, int(bytes(text[p : p + n]) or b"0")) if count >= n else (False, number)
+
+
+def marks(text: Any, p: int) -> tuple[int, int, int]:
+    """Return which of the 64 bytes text[p : p+64] are colons or blanks, and how many are colons and ends of lines."""
+    some = bytes(text[p : p + 64])
+    both = sum(1 << k for k, byte in enumerate(some) if byte == _COLON or byte <= _SPACE)
+    return both, some.count(b":"), some.count(b"\n")
+
+
+def first_mark(word: int) -> int:
+    """Return the place of the lowest bit that is set, of 64."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def marked(text: NDArray[Any], n: int, words: NDArray[np.uint64]) -> tuple[int, int]:
+    """Mark where colons and blanks are in the first n bytes, a bit a byte; return the numbers of lines and colons.
+
+    There must be a word more than n bytes need: it is set, so that a search always ends.
+    """
     at = address(text)
     lines = colons = 0
-    for p in range(n):
-        lines += at[p] == _NEWLINE
-        colons += at[p] == _COLON
+    last = n >> 6
+    for k in range(last + 1):
+        words[k], some, ends_ = marks(at, k << 6)
+        colons += some
+        lines += ends_
+    words[last + 1] = unsigned(_MASK64)
     return lines, colons
 
 
 def libsvm(
     text: NDArray[Any],
     n: int,
+    words: NDArray[np.uint64],
     lowest: int,
     highest: int,
     labelled: bool,
@@ -244,14 +269,16 @@ def libsvm(
     hard: NDArray[Any],
     totals: NDArray[Any],
 ) -> None:
-    """Read libsvm lines from the first n bytes, the last of which ends a line; 8 more bytes must be there.
+    """Read libsvm lines from the first n bytes, the last of which ends a line.
 
-    An example's label, where its line starts and the line's number go into `labels`, `starts` and `lines`;
-    its entries into a CSR matrix, column = index − `lowest`. A faulty line leaves nothing there but a
-    row of `faults`: (rows before it, line, start, fault, place). Hard numbers are listed in `hard`: (entry, or −1 −
-    row for a label, from, to). `totals` becomes (rows, entries, faults, hard numbers, width, lines).
+    64 more bytes must be there, and `words` mark colons and blanks (see `marked`). An example's label, where its
+    line starts and the line's number go into `labels`, `starts` and `lines`; its entries into a CSR matrix, column =
+    index − `lowest`. A faulty line leaves nothing there but a row of `faults`: (rows before it, line, start, fault,
+    place). Hard numbers are listed in `hard`: (entry, or −1 − row for a label, from, to). `totals` becomes (rows,
+    entries, faults, hard numbers, width, lines).
     """
-    at, columns, entries = address(text), address(indices), address(values)
+    at, columns, entries, marks_ = address(text), address(indices), address(values), address(words)
+    tens, whole_tens = address(_TENS), address(_WHOLE_TENS)
     row = entry = fault_count = hard_count = width = line = 0
     p = 0
     indptr[0] = 0
@@ -277,8 +304,53 @@ def libsvm(
                 hard_count += 1
             labels[row] = value
             begin = entry
+            fresh = p > first
             previous = lowest - 1
             while fault == NO_FAULT:
+                # The usual: blank, index, colon, number, blank, and again. Where each ends is known from the marks, so
+                # that no number waits for the one before it. Whatever looks different is read below.
+                block = p >> 6
+                word = unsigned(marks_[block]) >> (p & 63) >> 1 << (p & 63) << 1
+                while at[p] == _SPACE:
+                    while word == unsigned(0):
+                        block += 1
+                        word = unsigned(marks_[block])
+                    colon = (block << 6) + first_mark(word)
+                    word &= word - unsigned(1)
+                    while word == unsigned(0):
+                        block += 1
+                        word = unsigned(marks_[block])
+                    end = (block << 6) + first_mark(word)
+                    word &= word - unsigned(1)
+                    size = colon - p - 1
+                    sign = at[colon + 1] == _MINUS
+                    first = colon + 1 + sign
+                    length = end - first
+                    if at[colon] != _COLON or (at[end] != _SPACE and at[end] != _NEWLINE):
+                        break
+                    if size < 1 or size > 8 or length < 1 or length > 10:
+                        break
+                    good, index = digits_of(at, p + 1, size)
+                    if at[first + 1] == _DOT and length > 1:
+                        after = length - 2
+                        digit = int(at[first]) - _ZERO
+                        fine, fraction = digits_of(at, first + 2, after)
+                        number = digit * whole_tens[after] + fraction
+                        fine = fine and 0 <= digit <= 9
+                    elif length <= 8:
+                        after = 0
+                        fine, number = digits_of(at, first, length)
+                    else:
+                        break
+                    if not (good and fine and previous < index < highest + lowest):
+                        break
+                    columns[entry] = index - lowest
+                    value = float(number) / tens[after]
+                    entries[entry] = -value if sign else value
+                    previous = index
+                    fresh = False
+                    entry += 1
+                    p = end
                 while at[p] == _SPACE or at[p] == _TAB or at[p] == _RETURN:
                     p += 1
                 if at[p] == _NEWLINE or at[p] == _HASH:
@@ -291,8 +363,9 @@ def libsvm(
                         index = min(10 * index + int(at[p] - _ZERO), 1 << 40)
                         p += 1
                 if p == first or at[p] != _COLON:
-                    if entry == begin and at[p] == _Q:
-                        # qid:7 names a query, for ranking; it is no feature.
+                    if fresh and p == first and is_query(at, p):
+                        # It names a query, for ranking; it is no feature.
+                        fresh = False
                         while not ends(at[p]):
                             p += 1
                         continue
@@ -315,6 +388,7 @@ def libsvm(
                         columns[entry] = index - lowest
                         entries[entry] = value
                         previous = index
+                        fresh = False
                         entry += 1
             if fault == NO_FAULT:
                 starts[row], lines[row] = start, line
@@ -332,6 +406,11 @@ def libsvm(
         line += 1
     totals[0], totals[1], totals[2] = row, entry, fault_count
     totals[3], totals[4], totals[5] = hard_count, width, line
+
+
+def is_query(text: Any, p: int) -> bool:
+    """Tell whether ``qid:`` stands at text[p:]."""
+    return bool(text[p] == 113 and text[p + 1] == 105 and text[p + 2] == 100 and text[p + 3] == _COLON)
 
 
 def ends(byte: int) -> bool:

@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from onlinear.engine.rows import LANES
 
-_DOUBLE, _WORD, _INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_DOUBLE, _WORD, _INT, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 _WORDS = ir.VectorType(_WORD, LANES)
 _BITS = ir.VectorType(ir.IntType(1), LANES)
@@ -106,33 +106,98 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
 
 
 @intrinsic
+def marks(typing_context: Any, text: Any, p: Any) -> Any:
+    """Return which of the 64 bytes text[p : p+64] are colons or blanks, and how many are colons and ends of lines."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(_BYTE, 64)
+        at = builder.bitcast(builder.gep(args[0], [args[1]]), vector.as_pointer())
+        bytes_ = builder.load(at, align=1)
+
+        def where(comparison: str, byte: int) -> Any:
+            same = builder.icmp_unsigned(comparison, bytes_, ir.Constant(vector, [byte] * 64))
+            return builder.bitcast(same, _WORD)
+
+        colons = where("==", ord(":"))
+        both = builder.or_(colons, where("<=", ord(" ")))
+        counts = [builder.ctpop(found) for found in (colons, where("==", ord("\n")))]
+        return context.make_tuple(builder, signature.return_type, [both, *counts])
+
+    kinds = types.Tuple((types.uint64, types.int64, types.int64))
+    return kinds(text, types.intp), generate
+
+
+@intrinsic
+def first_mark(typing_context: Any, word: Any) -> Any:
+    """Return the place of the lowest bit that is set, of 64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
 def digits(typing_context: Any, text: Any, p: Any) -> Any:
     """Return how many of the 8 bytes text[p : p+8] are digits, up to the first that is none, and their number."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def word(byte: int, every: int = 1) -> Any:
-            return ir.Constant(_WORD, int.from_bytes(bytes([byte] + [0] * (every - 1)) * (8 // every), "little"))
-
-        at = builder.bitcast(builder.gep(args[0], [args[1]]), _WORD.as_pointer())
-        values = builder.xor(builder.load(at, align=1), word(0x30))
-        # A byte above 9 carries into its highest bit; a carry beyond it reaches later bytes only.
-        others = builder.and_(builder.or_(builder.add(values, word(0x76)), values), word(0x80))
-        place = builder.cttz(others, ir.Constant(ir.IntType(1), 0))
+        values = _digit_values(builder, args[0], args[1])
+        place = builder.cttz(_no_digits(builder, values), ir.Constant(ir.IntType(1), 0))
         count = builder.lshr(place, ir.Constant(_WORD, 3))
-        # The digits go to the upper end, zeros come before them; and then pairs, fours, and all eight are joined.
-        shift = builder.sub(ir.Constant(_WORD, 64), builder.and_(place, ir.Constant(_WORD, 0x78)))
-        none = builder.icmp_unsigned("==", count, ir.Constant(_WORD, 0))
-        number = builder.select(none, ir.Constant(_WORD, 0), builder.shl(values, builder.select(none, count, shift)))
-        for mask, factor, width in (
-            (word(0x0F), 10 * 2**8 + 1, 8),
-            (word(0xFF, 2), 100 * 2**16 + 1, 16),
-            (ir.Constant(_WORD, 0x0000FFFF0000FFFF), 10_000 * 2**32 + 1, 32),
-        ):
-            joined = builder.mul(builder.and_(number, mask), ir.Constant(_WORD, factor))
-            number = builder.lshr(joined, ir.Constant(_WORD, width))
+        number = _joined(builder, values, builder.and_(place, ir.Constant(_WORD, 0x78)))
         return context.make_tuple(builder, signature.return_type, [count, number])
 
     return types.UniTuple(types.int64, 2)(text, types.intp), generate
+
+
+@intrinsic
+def digits_of(typing_context: Any, text: Any, p: Any, n: Any) -> Any:
+    """Return whether the n ≤ 8 bytes text[p : p+n] are all digits, and their number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = _digit_values(builder, args[0], args[1])
+        bits = builder.shl(args[2], ir.Constant(_WORD, 3))
+        all_of_them = builder.icmp_unsigned(
+            "==", _shifted(builder, _no_digits(builder, values), bits), ir.Constant(_WORD, 0)
+        )
+        return context.make_tuple(builder, signature.return_type, [all_of_them, _joined(builder, values, bits)])
+
+    return types.Tuple((types.boolean, types.int64))(text, types.intp, types.intp), generate
+
+
+def _digit_values(builder: Any, text: Any, p: Any) -> Any:
+    """Return 8 bytes of text as a word, in which each digit is its value."""
+    at = builder.bitcast(builder.gep(text, [p]), _WORD.as_pointer())
+    return builder.xor(builder.load(at, align=1), _repeated(0x30))
+
+
+def _no_digits(builder: Any, values: Any) -> Any:
+    """Return a word in which the highest bit of each byte that is no digit is set, up to the first of them."""
+    # A byte above 9 carries into its highest bit; a carry beyond it reaches later bytes only.
+    return builder.and_(builder.or_(builder.add(values, _repeated(0x76)), values), _repeated(0x80))
+
+
+def _shifted(builder: Any, word: Any, bits: Any) -> Any:
+    """Return the lowest so many bits of a word at its upper end, zeros before them."""
+    none = builder.icmp_unsigned("==", bits, ir.Constant(_WORD, 0))
+    moved = builder.shl(word, builder.sub(ir.Constant(_WORD, 64), builder.select(none, ir.Constant(_WORD, 64), bits)))
+    return builder.select(none, ir.Constant(_WORD, 0), moved)
+
+
+def _joined(builder: Any, values: Any, bits: Any) -> Any:
+    """Return the number that the digits in the lowest so many bits make: pairs, fours, and all eight are joined."""
+    number = _shifted(builder, values, bits)
+    for every, factor, width in ((1, 10 * 2**8 + 1, 8), (2, 100 * 2**16 + 1, 16), (4, 10_000 * 2**32 + 1, 32)):
+        mask = _repeated(0x0F if every == 1 else 256 ** (every // 2) - 1, every)
+        joined = builder.mul(builder.and_(number, mask), ir.Constant(_WORD, factor))
+        number = builder.lshr(joined, ir.Constant(_WORD, width))
+    return number
+
+
+def _repeated(value: int, every: int = 1) -> Any:
+    """Return a word in which a value stands in every so many bytes."""
+    return ir.Constant(_WORD, int.from_bytes(value.to_bytes(every, "little") * (8 // every), "little"))
 
 
 class _Run:

@@ -17,6 +17,7 @@ from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.runs import model_file
 from onlinear.runs.learner import Learner
 from onlinear.runs.model_rule import describe
+from onlinear.runs.online import sums_of
 from onlinear.runs.state import State
 from onlinear.streams.sources import Source, spans
 from onlinear.streams.stream import Stream
@@ -130,7 +131,8 @@ class Checkpoint:
 
     def _note(self, learner: Learner, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
         for span in spans(source, slice(first, end)):
-            self._trail.add(source.block(span, 0, normalize=False), learner.classes.encode(labels[span]))
+            block = source.block(span, 0, normalize=False)
+            self._trail.add(sums_of(source, span, block), learner.classes.encode(labels[span]))
         self._rows += end - first
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import Trail
+from onlinear.engine.rows import Block
+from onlinear.engine.trail import RowSums, Trail, row_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
@@ -165,7 +166,13 @@ def feed(
             i = span.start + end
             raise learner.refuse(source, i, row + i)
         if learner.trail is not None:
-            learner.trail.add(block, codes)
+            learner.trail.add(sums_of(source, span, block), codes)
+
+
+def sums_of(source: Source, span: slice, block: Block) -> RowSums:
+    """Return the row sums of a block for the trail; where it was read ahead, they were taken then."""
+    taken = None if source.origin is None else source.origin.sums
+    return row_sums(block) if taken is None else taken.part(span)
 
 
 def _pairs(X: Any, y: Any) -> Iterator[Pair]:

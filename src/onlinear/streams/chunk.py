@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.trail import RowSums
+
 
 class Origin(Protocol):
     """Knows the examples of a chunk as they stood in their file."""
@@ -24,13 +26,15 @@ class Chunk:
     """Examples in their order: a matrix, their labels, and where they come from.
 
     `X` is an array or a SciPy CSR matrix, `y` has a label for each row as it stands in the data, and `rows`
-    says which of the origin's rows these are (None: all, in order).
+    says which of the origin's rows these are (None: all, in order). `sums` are those of the trail, where they have been
+    taken already.
     """
 
     X: Any
     y: NDArray[Any]
     origin: Origin
     rows: NDArray[np.intp] | None = None
+    sums: RowSums | None = None
 
     @property
     def n(self) -> int:
@@ -54,7 +58,8 @@ class Chunk:
     def take(self, rows: NDArray[np.intp]) -> Chunk:
         """Return some of the examples, in the order of their numbers here."""
         chosen = rows if self.rows is None else self.rows[rows]
-        return Chunk(self.X[rows], self.y[rows], self.origin, chosen)
+        sums = None if self.sums is None else self.sums.part(rows)
+        return Chunk(self.X[rows], self.y[rows], self.origin, chosen, sums)
 
     def copied(self) -> Chunk:
         """Return the examples in memory of their own."""

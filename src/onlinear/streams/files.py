@@ -14,8 +14,8 @@ from onlinear.errors import DataError
 STDIN = "-"
 _NEWLINE = 10
 _PIECE = 1 << 20
-_SLACK = 16
-"""Bytes behind the text: for the end of a last line that has none, and for loads of eight bytes at a time."""
+_SLACK = 128
+"""Bytes behind the text: for the end of a last line that has none, and for loads of 64 bytes at a time."""
 _SAMPLE = 200
 """How much is kept of a line that is too long."""
 LONGEST_LINE = 1 << 25
@@ -38,13 +38,27 @@ class DamagedFileError(DataError):
     """A file cannot be read on; what came before is good."""
 
 
+class Pipe(str):
+    """The name of something that can be read only once, which is open from the beginning."""
+
+    __slots__ = ("file",)
+    file: Any
+
+    @classmethod
+    def of(cls, name: str) -> Pipe:
+        """Open a pipe, or the standard input."""
+        pipe = cls(name)
+        pipe.file = _standard_input() if name == STDIN else _open(name)
+        return pipe
+
+
 def found(data: Any) -> list[str]:
     """Return the names of all files meant by a path, a folder, or a list of them; ``-`` is the standard input."""
     if isinstance(data, str | os.PathLike):
         name = os.fspath(data)
-        if name == STDIN:
-            return [name]
         path = Path(name)
+        if name == STDIN or (path.exists() and not path.is_file() and not path.is_dir()):
+            return [Pipe.of(name)]
         if not path.is_dir():
             if not path.exists():
                 raise DataError(f"{name}: there is no such file")
@@ -62,24 +76,30 @@ def found(data: Any) -> list[str]:
 def opened(name: str) -> BinaryIO:
     """Open a file, and decompress it where it begins like a compressed one."""
     try:
-        if name == STDIN:
-            start, raw = _peeked(sys.stdin.buffer)
+        if isinstance(name, Pipe):
+            start, raw = bytes(name.file.peek(_LONGEST_MAGIC)), name.file
         else:
-            with Path(name).open("rb") as file:
-                start = file.read(_LONGEST_MAGIC)
-            raw = name
-        for magic, decompressed in _COMPRESSED.items():
-            if start.startswith(magic):
-                return decompressed(raw)
-        return cast("BinaryIO", raw) if name == STDIN else Path(name).open("rb")
+            with _open(name) as file:
+                start, raw = file.read(_LONGEST_MAGIC), name
+        decompressed = next((open_ for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), None)
+        if decompressed is not None:
+            return decompressed(raw)
+        return cast("BinaryIO", raw) if isinstance(name, Pipe) else _open(name)
     except OSError as error:
         raise DataError(f"{shown(name)}: {error.strerror or error}") from error
 
 
-def _peeked(file: Any) -> tuple[bytes, Any]:
-    """Return how a file begins that cannot be read twice, and the file."""
-    peekable = file if hasattr(file, "peek") else io.BufferedReader(file)
-    return peekable.peek(_LONGEST_MAGIC), peekable
+def _open(name: str) -> BinaryIO:
+    return Path(name).open("rb")
+
+
+def _standard_input() -> Any:
+    try:
+        # A buffer of our own: Python would wait at its end for whoever still reads from its own.
+        return open(sys.stdin.fileno(), "rb", closefd=False)  # open for as long as the stream
+    except (AttributeError, OSError):  # no file, but something in its place
+        file: Any = sys.stdin.buffer
+        return file if hasattr(file, "peek") else io.BufferedReader(file)
 
 
 def shown(name: str) -> str:
@@ -110,7 +130,7 @@ def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
                 text[end] = _NEWLINE
                 yield Piece(name, number, text, end + 1)
             return
-        cut = text.rfind(b"\n", len(rest), end) + 1
+        cut = text.rfind(b"\n", 0, end) + 1
         rest = text[cut:end]
         if cut:
             yield Piece(name, number, text, cut)
@@ -125,7 +145,13 @@ def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
 def _after_line(file: BinaryIO) -> bytes:
     """Read to the end of a line, without keeping it; return what was read after it."""
     while True:
-        some = file.read(_PIECE)
+        try:
+            some = file.read(_PIECE)
+        except Exception as error:
+            problem = damage(error)
+            if problem is None:
+                raise
+            raise DamagedFileError(problem) from error
         cut = some.find(b"\n") + 1
         if cut or not some:
             return some[cut:]
@@ -178,10 +204,10 @@ def beginning(name: str, size: int) -> bytes:
 
 
 def _again(name: str) -> BinaryIO:
-    """Open a file to look at it; of the standard input, what has arrived is copied and stays there."""
-    if name != STDIN:
+    """Open a file to look at it; of a pipe, what has arrived is copied and stays there."""
+    if not isinstance(name, Pipe):
         return opened(name)
-    start, _ = _peeked(sys.stdin.buffer)
+    start = bytes(name.file.peek(1))
     copy = io.BytesIO(start)
     return next((open_(copy) for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), copy)
 

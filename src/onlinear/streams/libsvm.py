@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine import text as kernel
+from onlinear.engine.trail import RowSums, sparse_sums
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.chunk import Chunk, Fault, Read
@@ -32,6 +33,7 @@ class _Parsed(NamedTuple):
     lines: NDArray[np.int32]
     faults: NDArray[np.int32]
     lines_read: int
+    sums: RowSums
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class LibsvmReader:
                     file, first = parsed.piece.name, 1
                 origin = _Lines(parsed, first)
                 faults = [self._fault(parsed, first, fault.tolist()) for fault in parsed.faults]
-                yield Read(Chunk(parsed.X, parsed.y, origin), faults)
+                yield Read(Chunk(parsed.X, parsed.y, origin, sums=parsed.sums), faults)
                 first += parsed.lines_read
         except DamagedFileError as error:
             raise DataError(f"{file or self.files[0]}:{first}: {error}") from error
@@ -80,7 +82,8 @@ class LibsvmReader:
 
         text = np.frombuffer(piece.text, dtype=np.uint8)
         n = 0 if piece.too_long else piece.size  # nothing is read of a line that is too long
-        lines, colons = dispatcher(kernel.counted)(text, n)
+        words = np.empty((n >> 6) + 2, dtype=np.uint64)
+        lines, colons = dispatcher(kernel.marked)(text, n, words)
         y, starts, numbers = np.empty(lines), np.empty(lines, dtype=np.int32), np.empty(lines, dtype=np.int32)
         indptr, indices, values = np.empty(lines + 1, np.int32), np.empty(colons, np.int32), np.empty(colons)
         faults, hard = np.empty((lines, 5), np.int32), np.empty((lines + colons, 3), np.int32)
@@ -88,6 +91,7 @@ class LibsvmReader:
         dispatcher(kernel.libsvm)(
             text,
             n,
+            words,
             self.lowest,
             self.max_features,
             self.labelled,
@@ -107,19 +111,20 @@ class LibsvmReader:
         overflowed: list[tuple[int, int]] = []
         for place, begin, end in hard[:left].tolist():
             value = float(piece.text[begin:end])
-            row = -1 - place
             if place >= 0:
                 values[place] = value
-                row = int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
             else:
-                y[row] = value
+                y[-1 - place] = value
             if math.isinf(value):
-                overflowed.append((row, begin))
+                row = -1 - place if place < 0 else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
+                if not overflowed or overflowed[-1][0] != row:  # a line is told of once
+                    overflowed.append((row, begin))
         # No column at all is no matrix to SciPy's taste; an example without features is one all the same.
         shape = (rows, max(1, width))
         X = scipy.sparse.csr_array((values[:entries], indices[:entries], indptr[: rows + 1]), shape=shape)
         X.has_canonical_format = True
-        parsed = _Parsed(piece, X, y[:rows], starts[:rows], numbers[:rows], faults[:bad].copy(), read)
+        sums, _ = sparse_sums(X.data, X.indices, X.indptr)
+        parsed = _Parsed(piece, X, y[:rows], starts[:rows], numbers[:rows], faults[:bad].copy(), read, sums)
         return _without(parsed, overflowed) if overflowed else parsed
 
     def _fault(self, parsed: _Parsed, first: int, fault: list[int]) -> Fault:
@@ -160,7 +165,14 @@ def _without(parsed: _Parsed, overflowed: list[tuple[int, int]]) -> _Parsed:
     listed[:, 0] = np.searchsorted(kept, listed[:, 0])
     X = parsed.X[kept]
     X.has_canonical_format = True
-    return parsed._replace(X=X, y=parsed.y[kept], starts=parsed.starts[kept], lines=parsed.lines[kept], faults=listed)
+    return parsed._replace(
+        X=X,
+        y=parsed.y[kept],
+        starts=parsed.starts[kept],
+        lines=parsed.lines[kept],
+        faults=listed,
+        sums=parsed.sums.part(kept),
+    )
 
 
 def _line(text: bytearray, start: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams import arrays, packed, tables
-from onlinear.streams.files import STDIN, beginning, found, shown
+from onlinear.streams.files import STDIN, Pipe, beginning, found, shown
 from onlinear.streams.libsvm import LibsvmReader
 from onlinear.streams.quarantine import OnError, Quarantine
 from onlinear.streams.reading import Reading
@@ -142,10 +142,11 @@ class _Source:
         if kind not in _FORMATS:
             raise ParameterError(f"format is {kind!r}; it must be one of {list(_FORMATS)}")
         self.kind = kind
-        if STDIN in files:
-            self.once = "the standard input"
+        pipes = [name for name in files if isinstance(name, Pipe)]
+        if pipes:
+            self.once = "the standard input" if pipes[0] == STDIN else pipes[0]
             if kind in {"parquet", "npz"}:
-                raise DataError(f"{kind} cannot be read from the standard input; give the file by name")
+                raise DataError(f"{kind} cannot be read from {self.once}; give a file")
         if self.y is not None and kind not in {"npy", "npz"}:
             raise ParameterError(f"y is for matrices; {kind} files have their labels in them (label=)")
         if kind in {"csv", "parquet", "arrow"}:
@@ -163,7 +164,7 @@ class _Source:
     def _table(self, files: list[str], kind: str) -> Reader:
         if kind == "csv":
             return tables.csv_reader(files, self.reading, **self.columns)
-        if STDIN not in files and packed.is_packed(files[0]):
+        if not self.once and packed.is_packed(files[0]):
             return packed.packed_reader(files, max_features=self.max_features, labelled=self.labelled)
         read = tables.parquet_reader if kind == "parquet" else tables.arrow_reader
         return read(files, self.reading, **self.columns)

@@ -16,6 +16,7 @@ from onlinear.engine.trail import Trail
 from onlinear.errors import ParameterError, VerificationError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.converge import Convergence
+from onlinear.runs.online import sums_of
 from onlinear.runs.outcome import Run
 from onlinear.streams.digest import Digest
 from onlinear.theory.bounds.bound import Bound
@@ -124,7 +125,7 @@ def fingerprint_of(examples: Examples, passes: int) -> str:
     """Return the checksum that a run leaves of these examples, read so many times."""
     trail = Trail()
     for _, source, span, y in examples.repeated(passes).blocks():
-        trail.add(source.block(span, 0, normalize=False), y)
+        trail.add(sums_of(source, span, source.block(span, 0, normalize=False)), y)
     return str(trail)
 
 

@@ -15,7 +15,7 @@ from onlinear.streams.ahead import ahead
 from onlinear.streams.arrays import npz
 from onlinear.streams.arrays.npy import NpyArray
 from onlinear.streams.chunk import Read
-from onlinear.streams.files import STDIN, opened, shown
+from onlinear.streams.files import Pipe, opened, shown
 from onlinear.streams.labels import as_labels
 from onlinear.streams.numbered import as_read, placed
 from onlinear.streams.reading import Reading
@@ -117,7 +117,7 @@ class _ArrayFiles:
         if y is not None and column is not None:
             raise ParameterError(f"label is {column} and y is given; the labels are in one of them")
         # What the headers say is checked before anything is read; a pipe has to wait.
-        if STDIN not in files:
+        if not any(isinstance(name, Pipe) for name in files):
             n = 0
             for name in files:
                 with matrix(name) as opening:

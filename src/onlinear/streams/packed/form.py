@@ -9,7 +9,6 @@ without rows, the last one, in an Arrow file, and with the file's own metadata i
 
 from __future__ import annotations
 
-import base64
 import json
 import zlib
 from dataclasses import dataclass
@@ -18,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.trail import RowSums, Trail
 from onlinear.errors import DataError
 
 MARK = b"onlinear"
 END = b"onlinear.end"
 VERSION = 1
-_FOLD = 512
 _DAMAGED = "the file is damaged (convert it again)"
 
 
@@ -36,7 +35,7 @@ class End:
     names: tuple[str, ...] | None
     n_features: int
     n_examples: int
-    sums: NDArray[np.uint32]
+    sums: list[str]
 
     def text(self) -> bytes:
         """Return this as text, with its checksum before it."""
@@ -47,7 +46,7 @@ class End:
             "names": None if self.names is None else list(self.names),
             "n_features": self.n_features,
             "n_examples": self.n_examples,
-            "sums": base64.b64encode(self.sums.astype("<u4").tobytes()).decode(),
+            "sums": self.sums,
         }
         text = json.dumps(told).encode()
         return f"{zlib.crc32(text):08x}".encode() + text
@@ -66,14 +65,13 @@ class End:
                     f"{place}: version {told['packed']!r} of the form; here it is {VERSION} (convert it again)"
                 )
             names = told["names"]
-            sums = np.frombuffer(base64.b64decode(told["sums"], validate=True), dtype="<u4")
             end = End(
                 np.array(told["classes"]),
                 dict(told["reading"]),
                 None if names is None else tuple(map(_text, names)),
                 _count(told["n_features"]),
                 _count(told["n_examples"]),
-                sums,
+                list(map(_text, told["sums"])),
             )
             two = end.classes.shape == (2,) and end.classes[0] != end.classes[1] and end.classes.dtype.kind in "ifbU"
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
@@ -111,20 +109,11 @@ def schema(end: End, sparse: bool, values: np.dtype[Any], width: int) -> Any:
     )
 
 
-def checksum(*arrays: NDArray[Any]) -> int:
-    """Return a checksum of arrays that costs little more than looking at them.
-
-    The bytes are laid out as a table of 64-bit words. Its column sums and row sums, in which every changed
-    word shows twice, go through CRC-32 with what the table leaves over.
-    """
-    total = 0
-    for array in arrays:
-        bytes_ = array.reshape(-1).view(np.uint8)
-        whole = bytes_.size // (8 * _FOLD) * (8 * _FOLD)
-        table = bytes_[:whole].view(np.uint64).reshape(-1, _FOLD)
-        for part in (np.add.reduce(table, axis=0), np.add.reduce(table, axis=1), bytes_[whole:]):
-            total = zlib.crc32(part.data, total)
-    return total
+def batch_sum(sums: RowSums, positive: NDArray[np.bool_]) -> str:
+    """Return the checksum of a batch: the trail that its examples leave, from the beginning."""
+    trail = Trail()
+    trail.add(sums, np.where(positive, np.int8(1), np.int8(-1)))
+    return str(trail)
 
 
 def _count(value: Any) -> int:

@@ -12,14 +12,15 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.trail import dense_sums, sparse_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.chunk import Chunk
 from onlinear.streams.labels import plain
 from onlinear.streams.packed.files import WRITERS, BatchWriter
-from onlinear.streams.packed.form import End, checksum, schema
+from onlinear.streams.packed.form import End, batch_sum, schema
 from onlinear.streams.stream import Stream
 
-BATCH_BYTES = 1 << 22
+BATCH_BYTES = 1 << 23
 """A batch takes so much at most, unless it is a single example: it fits a processor's cache."""
 BATCH_ROWS = 1 << 16
 _LARGEST_INDEX = (1 << 31) - 1
@@ -175,7 +176,7 @@ def _joined(parts: list[_Rows]) -> _Rows:
 def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Callable[[int], None] | None) -> int:
     writer: BatchWriter | None = None
     batches = _Batches(stream)
-    sums: list[int] = []
+    sums: list[str] = []
     n = 0
 
     def end() -> End:
@@ -183,8 +184,7 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
         widths = [batches.width, len(names or ())]
         if batches.sparse:
             widths.append(stream.n_features or 0)
-        told = np.array(sums, dtype=np.uint32)
-        return End(np.asarray(batches.classes), stream.reading.as_dict(), names, max(widths), n, told)
+        return End(np.asarray(batches.classes), stream.reading.as_dict(), names, max(widths), n, sums)
 
     try:
         for rows in batches:
@@ -221,11 +221,10 @@ def _batch(rows: _Rows, classes: NDArray[Any], types: Any) -> Any:
     return pa.RecordBatch.from_arrays([labels, lists], schema=types)
 
 
-def _sum(rows: _Rows) -> int:
-    positive = rows.positive.view(np.uint8)
+def _sum(rows: _Rows) -> str:
     if rows.indices is None or rows.indptr is None:
-        return checksum(positive, np.ascontiguousarray(rows.values))
-    return checksum(positive, rows.indptr.astype(np.int32), rows.indices, rows.values)
+        return batch_sum(dense_sums(np.ascontiguousarray(rows.values)), rows.positive)
+    return batch_sum(sparse_sums(rows.values, rows.indices, rows.indptr)[0], rows.positive)
 
 
 def _classes(stream: Stream) -> NDArray[Any]:

@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.trail import RowSums, dense_sums, sparse_sums
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.chunk import Chunk, Read
-from onlinear.streams.files import STDIN
+from onlinear.streams.files import Pipe
 from onlinear.streams.numbered import NumberedRows, csr_rows, placed
 from onlinear.streams.packed.files import BatchFile, Guard, arrow_errors, opened
-from onlinear.streams.packed.form import MARK, End, checksum, damaged
+from onlinear.streams.packed.form import MARK, End, batch_sum, damaged
 
 
 def is_packed(name: str) -> bool:
     """Tell whether a file has the converted form; one that cannot be read has not."""
-    if name == STDIN:
+    if isinstance(name, Pipe):
         return False
     try:
         with opened(name) as file:
@@ -85,19 +86,19 @@ class PackedReader:
             with opened(name) as file:
                 end = _checked_end(file, name, self._max_features)
                 first = 0
-                for i in range(end.sums.size):
+                for i in range(len(end.sums)):
                     batch = file.batch(i)
-                    yield _Batch(name, first, batch, file.types, end, int(end.sums[i]))
+                    yield _Batch(name, first, batch, file.types, end, end.sums[i])
                     first += batch.num_rows
                 if first != end.n_examples:
                     raise damaged(placed(name, first))
 
     def _decoded(self, batch: _Batch) -> Read:
         try:
-            X, y = _arrays(batch, self.width)
+            X, y, sums = _arrays(batch, self.width)
         except arrow_errors() as error:
             raise damaged(placed(batch.name, batch.first)) from error
-        return Read(Chunk(X, y, NumberedRows(batch.name, batch.first, X, y)), [])
+        return Read(Chunk(X, y, NumberedRows(batch.name, batch.first, X, y), sums=sums), [])
 
 
 class _Batch(NamedTuple):
@@ -108,7 +109,7 @@ class _Batch(NamedTuple):
     records: Any
     types: Any
     end: End
-    sum: int
+    sum: str
 
 
 def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
@@ -118,7 +119,7 @@ def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
     with Guard(name):
         text, batches = file.end()
         end = End.of(text, name)
-        fits = end.sums.size == batches and _fits(file.types, end)
+        fits = len(end.sums) == batches and _fits(file.types, end)
     if end.n_features > max_features:
         raise DataError(
             f"{name}: {end.n_features:,} features; there may be {max_features:,} (--max-features, max_features=)"
@@ -158,8 +159,8 @@ def _is_float(number: Any) -> bool:
     return number in {pa.float64(), pa.float32()}
 
 
-def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any]]:
-    """Return the matrix and the labels of a batch, once it is what was written."""
+def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any], RowSums]:
+    """Return the matrix, the labels and the row sums of a batch, once it is what was written."""
     records, place = batch.records, placed(batch.name, batch.first)
     if records.schema.types != batch.types.types:
         raise damaged(place)
@@ -171,17 +172,25 @@ def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any]]:
     y, positive = _labels(label, batch.end.classes, place)
     if not hasattr(features, "offsets"):
         values = _numbers(flat, place)
-        if checksum(positive, values) != batch.sum:
+        X = values.reshape(records.num_rows, width)
+        sums = dense_sums(X)
+        if batch_sum(sums, positive) != batch.sum:
             raise damaged(place)
-        return values.reshape(records.num_rows, width), y
+        return X, y, sums
     indptr = _numbers(features.offsets, place)
     indices, values = (_numbers(flat.field(k), place) for k in range(2))
-    if indptr[0] != 0 or checksum(positive, indptr, indices, values) != batch.sum:
+    if indptr[0] != 0:
         raise damaged(place)
-    _check_indices(indptr, indices, batch.end.n_features, place)
+    # The passes rely on it that indices ascend and lead nowhere outside.
+    sums, ascending = sparse_sums(values, indices, indptr)
+    filled = indptr[1:] > indptr[:-1]
+    lowest, highest = indices[indptr[:-1][filled]], indices[indptr[1:][filled] - 1]
+    inside = lowest.min(initial=0) >= 0 and highest.max(initial=0) < batch.end.n_features
+    if ascending < records.num_rows or not inside or batch_sum(sums, positive) != batch.sum:
+        raise damaged(place)
     X = csr_rows(values, indices, indptr, width)
     X.has_canonical_format = True
-    return X, y
+    return X, y, sums
 
 
 def _numbers(array: Any, place: str) -> NDArray[Any]:
@@ -192,7 +201,7 @@ def _numbers(array: Any, place: str) -> NDArray[Any]:
     return numbers
 
 
-def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels, and which are positive."""
     import pyarrow.compute as pc
 
@@ -204,19 +213,4 @@ def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any]
         negative, positive = y == classes[0], y == classes[1]
     if not (negative | positive).all():
         raise damaged(place)
-    return y, positive.view(np.uint8)
-
-
-def _check_indices(indptr: NDArray[np.int32], indices: NDArray[np.int32], width: int, place: str) -> None:
-    """Refuse rows whose indices do not ascend, or lead outside: the passes rely on it.
-
-    Where the order falls, a row must begin; so it is enough to count.
-    """
-    if not indices.size:
-        return
-    filled = indptr[1:] > indptr[:-1]
-    begins, ends = indptr[:-1][filled], indptr[1:][filled] - 1
-    falls = np.count_nonzero(indices[1:] <= indices[:-1])
-    allowed = np.count_nonzero(indices[begins[1:]] <= indices[begins[1:] - 1])
-    if falls != allowed or indices[begins].min() < 0 or indices[ends].max() >= width:
-        raise damaged(place)
+    return y, positive

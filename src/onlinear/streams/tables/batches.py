@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import DataError
-from onlinear.streams.files import STDIN, opened, shown
+from onlinear.streams.files import Pipe, opened, shown
 from onlinear.streams.reading import Kind
 from onlinear.streams.tables.arrow_types import as_kind, as_labels
 from onlinear.streams.tables.cells import Rows
@@ -75,8 +75,9 @@ class Parquet:
     def __init__(self, files: list[str]) -> None:
         from pyarrow import parquet
 
-        if STDIN in files:
-            raise DataError("<stdin>: a Parquet file is read from its end, so it cannot come through a pipe")
+        pipes = [name for name in files if isinstance(name, Pipe)]
+        if pipes:
+            raise DataError(f"{shown(pipes[0])}: a Parquet file is read from its end, so it cannot come through a pipe")
         self.files = files
         self.where = files[0]
         with readable(self.where), parquet.ParquetFile(self.where) as file:
@@ -102,10 +103,11 @@ class Arrow:
 
         self.files = files
         self.where = shown(files[0])
-        self._stdin: Any = None
-        if STDIN in files:
-            with readable(shown(STDIN)):
-                self._stdin = ipc.open_stream(opened(STDIN))
+        self._pipe: Any = None
+        for name in files:
+            if isinstance(name, Pipe):
+                with readable(shown(name)):
+                    self._pipe = ipc.open_stream(opened(name))
         with readable(self.where), self._opened(files[0], None) as (schema, _):
             self.schema = schema
 
@@ -114,8 +116,8 @@ class Arrow:
         for name in self.files:
             with readable(shown(name)), self._opened(name, columns) as (schema, drawn):
                 check(schema, shown(name))
-                if name == STDIN:
-                    self._stdin = None
+                if isinstance(name, Pipe):
+                    self._pipe = None
                 yield from _cut((batch.select(list(columns)) for batch in drawn), shown(name))
 
     @contextmanager
@@ -124,10 +126,10 @@ class Arrow:
         import pyarrow as pa
         from pyarrow import ipc
 
-        if name == STDIN:
-            if self._stdin is None:
-                raise DataError(f"{shown(STDIN)} can be read only once")
-            yield self._stdin.schema, iter(self._stdin)
+        if isinstance(name, Pipe):
+            if self._pipe is None:
+                raise DataError(f"{shown(name)} can be read only once")
+            yield self._pipe.schema, iter(self._pipe)
             return
         # Not mapped into memory: if somebody cut the file short meanwhile, that would end the process.
         with pa.OSFile(name) as file:

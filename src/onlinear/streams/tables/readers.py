@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.chunk import Chunk, Fault, Read
-from onlinear.streams.files import STDIN, shown
+from onlinear.streams.files import Pipe, shown
 from onlinear.streams.reading import Kind, Reading
 from onlinear.streams.tables import batches, csv_text
 from onlinear.streams.tables.arrow_types import fit, fit_label, guessed
@@ -172,15 +172,15 @@ class _Csv:
         label = self.layout.label
         self._read: dict[str, Kind] = self.layout.kinds if label is None else {label: guess(label), **self.layout.kinds}
         # What has come through a pipe does not come again.
-        self._pipe: Iterator[csv_text.CsvPiece] | None = chain(seen, pieces) if STDIN in files else None
+        self._pipe: Iterator[csv_text.CsvPiece] | None = chain(seen, pieces) if _piped(files) else None
         if self._pipe is None:
             pieces.close()
 
     def items(self) -> Iterator[csv_text.CsvPiece]:
         pieces: Iterable[csv_text.CsvPiece] = csv_text.csv_pieces(self._files, self._reading)
-        if STDIN in self._files:
+        if _piped(self._files):
             if self._pipe is None:
-                raise DataError(f"{shown(STDIN)} can be read only once")
+                raise DataError(f"{shown(self._files[0])} can be read only once")
             pieces, self._pipe = self._pipe, None
         checked = None
         for piece in pieces:
@@ -242,3 +242,7 @@ def _faults(cells: Cells) -> list[Fault]:
         Fault(int(np.searchsorted(rows, row)), cells.origin.place(row), reason, cells.origin.written(row))
         for row, reason in cells.faults
     ]
+
+
+def _piped(files: list[str]) -> bool:
+    return any(isinstance(name, Pipe) for name in files)

@@ -1,0 +1,202 @@
+"""Training killed at random moments ends, once it is run again, with the same bits: ``python tests/kill.py``.
+
+Each time a process of its own trains with checkpoints and is killed (SIGKILL): some time after its first checkpoint,
+or right in the middle of writing one. Some are killed again after they have gone on. Then the same command runs to
+its end, and its model must be the uninterrupted one's, byte for byte. Fails where one differs, or where fewer than
+four of five kills have met a process at work that had a checkpoint.
+"""
+
+# ruff: noqa: T201
+
+import argparse
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import OnlinearError
+from onlinear.runs.model_file import peek
+
+SCRIPT = """
+import sys
+import onlinear
+from onlinear.rules import MarginPerceptron, Perceptron
+
+data, folder, every = sys.argv[1:4]
+rule = eval(sys.argv[4])
+options = eval(sys.argv[5])
+stream = onlinear.open_stream(data)
+print("begin", flush=True)
+onlinear.train(rule, stream, checkpoint=f"{folder}/checkpoint", every=float(every), output=f"{folder}/model", **options)
+"""
+COMMANDS = [
+    ("Perceptron()", "{'passes': 4, 'fit_intercept': True}"),
+    ("MarginPerceptron(0.1)", "{'passes': 3, 'normalize': True}"),
+    ("Perceptron('negative')", "{'passes': 3, 'shuffle': 5000, 'seed': 7}"),
+]
+PATIENCE = 300.0
+
+
+class Killed(NamedTuple):
+    """What a killed process left behind."""
+
+    after: float
+    at_work: bool
+    reached: dict | None
+    """How far its checkpoint had come; None: there was none."""
+    unfinished: int
+    """How many files it was writing."""
+
+
+def make(path, n, seed=0, entries=5, width=300):
+    """Write n short examples that a vector separates but for one in ten."""
+    rng = np.random.default_rng(seed)
+    u = rng.standard_normal(width)
+    with Path(path).open("wb") as file:
+        for first in range(0, n, 50_000):
+            rows = min(50_000, n - first)
+            # Indices ascend where each is drawn from a range of its own.
+            step = width // entries
+            columns = rng.integers(0, step, (rows, entries)) + np.arange(entries) * step
+            values = rng.integers(1, 100_000, (rows, entries))
+            y = np.where((u[columns] * values).sum(axis=1) > 0, 1, -1) * np.where(rng.random(rows) < 0.1, -1, 1)
+            line = "%d " + " ".join(["%d:0.%05d"] * entries)
+            both = np.stack([columns + 1, values], axis=2).reshape(rows, -1)
+            file.write("".join(line % tuple(row) + "\n" for row in np.column_stack([y, both]).tolist()).encode())
+
+
+class Trial:
+    """One command over one file, in a folder of its own."""
+
+    def __init__(self, data, folder, every, command):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.checkpoint, self.model = self.folder / "checkpoint", self.folder / "model"
+        self._words = [sys.executable, "-c", SCRIPT, str(data), str(folder), str(every), *command]
+
+    def clear(self):
+        for path in self.folder.iterdir():
+            path.unlink()
+
+    def _begun(self):
+        process = subprocess.Popen(self._words, stdout=subprocess.PIPE)
+        if process.stdout.readline() != b"begin\n":
+            process.wait()
+            raise AssertionError(f"training did not begin: {self._words}")
+        return process
+
+    def finish(self):
+        """Train to the end; return the model, and how long it took from the first checkpoint on."""
+        with self._begun() as process:
+            self._await_checkpoint(process, self._stamp())
+            begin = time.monotonic()
+            if process.wait(PATIENCE) != 0:
+                raise AssertionError(f"training ended with {process.returncode}")
+        if self.checkpoint.exists():
+            raise AssertionError("the checkpoint is still there when all is done")
+        return self.model.read_bytes(), time.monotonic() - begin
+
+    def kill(self, delay, *, in_writing):
+        """Train, and kill the process: `delay` after it has a new checkpoint, or once it begins to write one."""
+        before, left = self._stamp(), self._unfinished()  # an earlier kill may have left some
+        with self._begun() as process:
+            begin = time.monotonic()
+            self._await_checkpoint(process, before)
+            wait_until = time.monotonic() + delay
+            while time.monotonic() < wait_until and process.poll() is None:
+                time.sleep(0.0005)
+            if in_writing:
+                while not self._unfinished() - left and process.poll() is None:
+                    pass
+            at_work = process.poll() is None
+            process.kill()
+            process.wait(PATIENCE)
+        reached = None
+        with contextlib.suppress(FileNotFoundError):
+            reached = peek(self.checkpoint)["notes"]
+        return Killed(time.monotonic() - begin, at_work, reached, len(self._unfinished() - left))
+
+    def _await_checkpoint(self, process, before):
+        while self._stamp() == before and process.poll() is None:
+            time.sleep(0.0005)
+
+    def _stamp(self):
+        """Return what changes whenever a checkpoint is written."""
+        with contextlib.suppress(FileNotFoundError):
+            found = self.checkpoint.stat()
+            return found.st_ino, found.st_mtime_ns
+        return None
+
+    def _unfinished(self):
+        return {name for name in os.listdir(self.folder) if name.startswith(".onlinear-")}  # noqa: PTH208  # quick
+
+
+def rehearse(data, folder, kills, every, seed=0, commands=COMMANDS, longest_wait=None, tell=print):
+    """Kill so many times; return how many kills met a process at work that had a checkpoint, and what went wrong.
+
+    They come up to `longest_wait` after a checkpoint; by default, that is measured.
+    """
+    rng = random.Random(seed)  # noqa: S311  # no secrets here
+    trials = [Trial(data, Path(folder) / str(k), every, command) for k, command in enumerate(commands)]
+    wanted = []
+    for trial in trials:
+        if longest_wait is None:
+            trial.finish()  # compiles
+            trial.clear()
+        model, duration = trial.finish()
+        wanted.append((model, 0.9 * duration if longest_wait is None else longest_wait))
+        tell(f"uninterrupted: {duration:.2f} s from the first checkpoint to the end")
+    hits, wrong = 0, []
+    for number in range(kills):
+        which = number % len(trials)
+        trial, (model, longest) = trials[which], wanted[which]
+        trial.clear()
+        times = 1 + (rng.random() < 0.25)
+        for _ in range(times):
+            in_writing = rng.random() < 0.3
+            killed = trial.kill(rng.uniform(0.0, longest / times), in_writing=in_writing)
+        hit = killed.at_work and killed.reached is not None
+        hits += hit
+        where = "no checkpoint"
+        if killed.reached is not None:
+            where = f"a checkpoint at pass {killed.reached['passes']}, row {killed.reached['rows']:,}"
+        try:
+            same = trial.finish()[0] == model
+        except (AssertionError, OnlinearError, subprocess.TimeoutExpired) as error:
+            same = False
+            where += f" ({error})"
+        if not same:
+            wrong.append(number)
+        tell(
+            f"kill {number + 1:3}, command {which}: after {killed.after:5.2f} s"
+            f"{'' if killed.at_work else ' (it had ended)'}, {where}"
+            f"{', while writing' if killed.unfinished else ''}: {'the same bits' if same else 'DIFFERS'}"
+        )
+    return hits, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--examples", type=int, default=1_000_000)
+    parser.add_argument("--every", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.svm"
+        make(data, asked.examples)
+        print(f"{asked.examples:,} examples, {data.stat().st_size / 1e6:.0f} MB, a checkpoint every {asked.every} s")
+        hits, wrong = rehearse(data, Path(folder) / "runs", asked.kills, asked.every, asked.seed)
+    print(f"{hits} of {asked.kills} kills met a process at work that had a checkpoint; {len(wrong)} ended otherwise")
+    return 1 if wrong or hits < 0.8 * asked.kills else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
