@@ -71,7 +71,7 @@ class End:
                 None if names is None else tuple(map(_text, names)),
                 _count(told["n_features"]),
                 _count(told["n_examples"]),
-                list(map(_text, told["sums"])),
+                [_text(one) for one in _list(told["sums"])],
             )
             two = end.classes.shape == (2,) and end.classes[0] != end.classes[1] and end.classes.dtype.kind in "ifbU"
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
@@ -119,6 +119,12 @@ def batch_sum(sums: RowSums, positive: NDArray[np.bool_]) -> str:
 def _count(value: Any) -> int:
     if type(value) is not int or value < 1:
         raise ValueError(value)
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(value)
     return value
 
 
