@@ -62,6 +62,14 @@ def command_line() -> str:
         "or models, with one line that says what and where; 2 for usage; 130 after an interruption; 141 where nobody",
         "reads the output any more.",
         "",
+        'With `--json`, `train`, `compare`, `certify` and `convert` print an object with `"event": "start"` and the',
+        'labels first, and one with `"event": "end"` and the results; with `--quiet` the results only. What',
+        '`train --certify` proves comes after these, as `"event": "certificate"`.',
+        "",
+        "No file is written over one that is read, nor into a folder that is; only `-o` may name the model of",
+        "`--from`. Lines that `--on-error skip` puts aside go to the file of `--quarantine`, which is begun anew with",
+        "the first of them; unless it is given, its name is that of the output, or `onlinear`, and `.quarantine`.",
+        "",
         *_help("onlinear", outer),
     ]
     for name in commands.list_commands(outer):

@@ -29,8 +29,17 @@ def refused(constant):
 
 def process(*arguments, **options):
     """Run a command in a process of its own."""
-    command = [sys.executable, "-m", "onlinear", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=120, **options)
+
+
+def shell(line, *arguments):
+    """Run a command in a process of its own, with a line of the shell in which it is called "$@"."""
+    words = ["sh", "-c", line, "sh", *command(*arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "onlinear", *map(str, arguments)]
 
 
 OWN_RULE = """

@@ -4,10 +4,13 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
+import signal
 import struct
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
@@ -23,13 +26,14 @@ import onlinear
 import strategies
 from golden import make as golden
 from onlinear.engine.fingerprint import own_fingerprint
-from onlinear.errors import ModelError, OnlinearError, ParameterError
+from onlinear.errors import DataError, ModelError, OnlinearError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow, dot
 from onlinear.runs.batch import BatchPerceptron
-from onlinear.runs.model_file import peek, read, write
+from onlinear.runs.model_file import _READING, peek, read, write
 from onlinear.runs.model_rule import BUILT_IN
 from onlinear.runs.saved import load
 from onlinear.runs.whole_file import replace_file
+from onlinear.streams.reading import Reading
 
 X, Y = onlinear.datasets.separable(0.1, n=60, d=3, seed=3)
 HARD, HARD_Y = onlinear.datasets.separable(0.02, n=60, d=5, seed=1)
@@ -57,6 +61,13 @@ LABELS = {
     "bool": [False, True],
     "str": ["", 'ja "☃"\\\ud800'],
 }
+
+READINGS = [
+    {},
+    {"label": "ö", "features": ["b", ""], "drop": ["a"], "missing": "indicator", "delimiter": "\t", "format": "csv"},
+    {"label": -1, "features": None, "text": ["a"], "encode": "hash", "hash_bits": 1, "kinds": {"a": "text"}},
+    {"label": None, "header": False, "zero_based": True, "delimiter": "\x01", "kinds": None, "format": None},
+]
 
 
 def inputs_of(rule):
@@ -101,6 +112,7 @@ def test_what_is_saved_comes_back(folder, data):
     rule = data.draw(st.sampled_from(RULES))
     inputs = {"real": strategies.real, "binary": strategies.binary, "advice": strategies.advice}[rule.inputs]
     examples, signs = data.draw(inputs(max_width=6))
+    examples = np.hstack([examples, examples[:, :1]])  # as many as the hashed reading below gives
     classes = np.asarray(LABELS[data.draw(st.sampled_from(sorted(LABELS)))])
     width = examples.shape[1]
     options = {}
@@ -109,8 +121,9 @@ def test_what_is_saved_comes_back(folder, data):
     if rule.inputs != "advice" and data.draw(st.booleans()):
         options["start"] = np.linspace(0.1, 0.9, width)
     run = onlinear.run(rule, examples, classes[(signs > 0).astype(int)], classes=classes, **options)
-    names = data.draw(st.none() | st.tuples(*[st.text(st.characters(codec="utf-8"), max_size=4)] * width))
-    reading = data.draw(st.none() | st.just({"columns": ["b", "a"], "scale": 0.1, "sparse": None}))
+    listed = st.lists(st.text(st.characters(codec="utf-8"), max_size=4), max_size=width, unique=True)
+    names = data.draw(st.none() | listed.map(lambda names: (*names, *[""] * (width - len(names)))))
+    reading = data.draw(st.none() | st.sampled_from(READINGS))
     fingerprint = data.draw(st.none() | st.just("0123456789abcdef" * 2))
     run = with_state(run, names=names, reading=reading, fingerprint=fingerprint)
 
@@ -299,6 +312,15 @@ def content(name, numbers, dtype="<f8", code=None, shape=None):
     return edit
 
 
+def names(*given):
+    def edit(model):
+        encoded = [name.encode() for name in given]
+        content("names", list(b"".join(encoded)), "|u1")(model)
+        content("names.offsets", np.cumsum([0, *map(len, encoded)]), "<i8")(model)
+
+    return edit
+
+
 def without(*names):
     def edit(model):
         for name in names:
@@ -354,6 +376,7 @@ CRAFTED = [
     ("named", at("rounds", value=KeyError), "its header lacks, or should not have: rounds"),
     ("named", at("extra", value=1), "its header lacks, or should not have: extra"),
     ("named", at("rounds", value=-1), "rounds is -1; it must be a count"),
+    ("named", at("rounds", value=2**62 + 1), r"rounds is 4611686018427387905; it must be a count, at most 2\^62"),
     ("named", at("rounds", value=2**63), "rounds is 9223372036854775808; it must be a count"),
     ("named", at("rounds", value=60.0), "rounds is 60.0; it must be a count"),
     ("named", at("updates", value=True), "updates is True; it must be a count"),
@@ -372,11 +395,63 @@ CRAFTED = [
     ("named", at("reach", value={"float": ["inf"]}), "is not a number"),
     ("named", at("reading", value=[]), r"reading is \[\]; it must be an object or null"),
     ("named", at("notes", value="x"), "notes is 'x'; it must be an object or null"),
+    ("named", at("notes", value={"passes": "x", "rows": []}), "notes: passes is 'x'; it must be a count"),
+    ("named", at("notes", value={"passes": 1, "rows": []}), r"notes: rows is \[\]; it must be a count"),
+    ("named", at("notes", value={"passes": -1, "rows": 0}), "notes: passes is -1; it must be a count"),
+    ("named", at("notes", value={"passes": 0, "rows": 1.0}), "notes: rows is 1.0; it must be a count"),
+    ("named", at("notes", value={"passes": 0, "rows": True}), "notes: rows is True; it must be a count"),
+    ("named", at("notes", value={"passes": 0, "rows": 2**62 + 1}), "notes: rows is 4611686018427387905"),
+    ("named", at("notes", value={"passes": 0, "rows": 0}), None),
+    ("named", at("notes", value={"passes": "x"}), None),
     ("named", at("kind", value=5), "kind is 5; it must be a name"),
     ("named", at("kind", value="Trace"), "it holds a Trace, not one of Run"),
     ("named", at("fingerprint", value="xyz"), "fingerprint is 'xyz'; it must be 32 hexadecimal digits"),
     ("named", at("fingerprint", value=5), "fingerprint is 5; it must be 32 hexadecimal digits"),
     ("named", at("outcome", value={"halted": True}), "what it says of halted is no Run's"),
+    # How columns became features.
+    ("named", at("reading", "foo", value=1), "reading has 'foo', which is no part of it"),
+    ("named", at("reading", "self", value=1), "reading has 'self', which is no part of it"),
+    ("named", at("reading", "label", value=1.5), "reading: label is 1.5; it must be the name of a column, its number"),
+    ("named", at("reading", "label", value=True), "reading: label is True; it must be"),
+    ("named", at("reading", "label", value=["a"]), r"reading: label is \['a'\]; it must be"),
+    ("named", at("reading", "label", value="9" * 601), "reading: label is '9+...9+'; it must be"),
+    ("named", at("reading", "label", value="9" * 600), None),
+    ("named", at("reading", "features", value=5), "reading: features is 5; it must be a list of strings, or null"),
+    ("named", at("reading", "features", value="ab"), "reading: features is 'ab'; it must be a list of strings"),
+    ("named", at("reading", "features", value=["a", 5]), r"reading: features is \['a', 5\]; it must be"),
+    ("named", at("reading", "features", value=None), None),
+    ("named", at("reading", "drop", value=None), "reading: drop is None; it must be a list of strings"),
+    ("named", at("reading", "text", value={"a": "b"}), "reading: text is {'a': 'b'}; it must be a list of strings"),
+    ("named", at("reading", "encode", value=[]), r"reading: encode is \[\]; it must be a string"),
+    (
+        "named",
+        at("reading", "encode", value="words"),
+        r"reading: encode is 'words'; it must be one of \['names', 'hash'",
+    ),
+    ("named", at("reading", "missing", value=None), "reading: missing is None; it must be a string"),
+    ("named", at("reading", "missing", value=""), "reading: missing is ''; it must be one of"),
+    ("named", at("reading", "header", value=1), "reading: header is 1; it must be true or false"),
+    ("named", at("reading", "zero_based", value="no"), "reading: zero_based is 'no'; it must be true or false"),
+    ("named", at("reading", "hash_bits", value=2.0), "reading: hash_bits is 2.0; it must be a count"),
+    ("named", at("reading", "hash_bits", value=True), "reading: hash_bits is True; it must be a count"),
+    ("named", at("reading", "hash_bits", value=10**30), "reading: hash_bits is 10+; it must be a count"),
+    ("named", at("reading", "hash_bits", value=31), "reading: hash_bits is 31; it must be an integer from 1 to 30"),
+    ("named", at("reading", value={"encode": "hash", "hash_bits": 30}), "hash_bits is 30, but the model has only 3 f"),
+    ("named", at("reading", value={"encode": "hash", "hash_bits": 2}), "hash_bits is 2, but the model has only 3 f"),
+    ("named", at("reading", value={"encode": "hash", "hash_bits": 1}), None),
+    ("named", at("reading", value={"encode": "hash"}), "hash_bits is 20, but the model has only 3 features"),
+    ("named", at("reading", "hash_bits", value=30), None),
+    *[
+        ("named", at("reading", "delimiter", value=value), "reading: delimiter is .*; it must be one ASCII character")
+        for value in ("\n", "\r", '"', "\0", "", ",,", "ö", "\ud800", 5, [","])
+    ],
+    *[("named", at("reading", "delimiter", value=value), None) for value in (None, ",", "\t", "\x01", " ", "'")],
+    ("named", at("reading", "kinds", value=5), "reading: kinds is 5; it must be an object of strings, or null"),
+    ("named", at("reading", "kinds", value=["a"]), r"reading: kinds is \['a'\]; it must be an object of strings"),
+    ("named", at("reading", "kinds", value={"a": None}), "reading: kinds is {'a': None}; it must be an object of"),
+    ("named", at("reading", "kinds", value={"a": ["text"]}), "reading: kinds is .*; it must be an object of strings"),
+    ("named", at("reading", "kinds", value={"a": "word"}), "reading: kinds: 'a' is 'word'; it must be one of"),
+    ("named", at("reading", "format", value=5), "reading: format is 5; it must be a string, or null"),
     # The labels.
     ("named", at("classes", value=None), "names no two labels but None"),
     ("named", at("classes", "dtype", value="object"), "names no two labels"),
@@ -446,6 +521,14 @@ CRAFTED = [
     ("named", content("names.offsets", [-1, 1, 3, 4], "<i8"), "names.offsets does not divide the names"),
     ("named", content("names.offsets", [0, -(2**63), 2**63 - 1, 4], "<i8"), "names.offsets does not divide the names"),
     ("named", content("names.offsets", [0, 1, 2, 4], "<i8"), "a name is not UTF-8"),
+    ("named", names("a", "a", "c"), "two of its features are called 'a'"),
+    ("named", names("a", "c", "c"), "two of its features are called 'c'"),
+    ("named", names("", "", "c"), "two of its features are called ''"),
+    ("named", names("", "b", "c"), None),
+    ("named", names("a", "", "c"), None),
+    ("named", names("", "b", ""), None),
+    ("named", names("a", "", ""), None),
+    ("named", names("", "", ""), None),
     ("own", content("rule.rates", [1, 0], "|u1", "BOOL"), None),
     ("own", content("rule.rates", [1, 2], "|u1", "BOOL"), "a value that is neither true nor false"),
     ("own", content("rule.rates", [], shape=[0, 2**62, 2**62]), "rule.rates has the shape"),
@@ -559,6 +642,66 @@ def test_no_header_leads_to_anything_but_a_typed_error(folder, models, data):
     assert run.rounds >= run.updates >= 0
 
 
+def test_every_option_of_reading_is_checked():
+    assert set(_READING) == {field.name for field in dataclasses.fields(Reading)}
+
+
+@pytest.fixture(scope="module")
+def table(folder):
+    path = folder / "table.csv"
+    path.write_text(",a,c,label\n" + "".join(f"{k},{k % 3},w{k % 5},{k % 2}\n" for k in range(40)), encoding="utf-8")
+    return path
+
+
+@given(st.data())
+def test_no_reading_leads_to_anything_but_a_typed_error(folder, table, data):
+    """Neither on loading nor later; and what is wrong with a model is not a wrong argument."""
+    run = onlinear.run(Perceptron(), onlinear.open_stream(table))
+    model = parsed(saved(run, folder))
+    strings = st.sampled_from(
+        ["", "a", "c", "label", "hash", "names", "zero", "indicator", "text", "number", "\n", ";"]
+    )
+    scalars = st.none() | st.booleans() | st.integers() | st.integers(-4, 31) | st.floats(0, 2) | strings | st.text()
+    values = scalars | st.lists(scalars, max_size=3) | st.dictionaries(strings, scalars, max_size=3)
+    keys = st.sampled_from([*_READING, "foo"])
+    model.header["reading"] = data.draw(st.dictionaries(keys, values, max_size=3))
+    (folder / "random").write_bytes(joined(model))
+    try:
+        loaded = load(folder / "random")
+    except ModelError:
+        return
+    try:
+        stream = onlinear.open_stream(table, like=loaded, labelled=False)
+        assert sum(len(labels) for labels, _ in loaded.predictions(stream)) == 40
+    except DataError:
+        return
+
+
+def test_a_column_without_a_name_is_a_feature_like_any_other(folder, table):
+    """The first column that pandas writes is one; features that were declared and not yet named come last."""
+    run = onlinear.run(Perceptron(), onlinear.open_stream(table, n_features=12))
+    assert run.state.names == ("", "a", "c=w0", "c=w1", "c=w2", "c=w3", "c=w4", *[""] * 5)
+    saved(run, folder)
+    loaded = load(folder / "model")
+    assert loaded.state.names == run.state.names
+    shown = [
+        np.concatenate([scores for _, scores in one.predictions(onlinear.open_stream(table, like=one, labelled=False))])
+        for one in (run, loaded)
+    ]
+    assert shown[0].tobytes() == shown[1].tobytes()
+
+
+def test_there_is_room_to_count_on(tmp_path, models):
+    model = parsed(models["named"])
+    model.header |= {"rounds": 2**62, "updates": 2**62, "mistakes_positive": 2**61, "mistakes_negative": 2**61}
+    (tmp_path / "model").write_bytes(joined(model))
+    run = onlinear.run(Perceptron(), X, Y, state=load(tmp_path / "model"))
+    assert run.rounds == 2**62 + 60
+    assert run.mistakes >= 2**62
+    with pytest.raises(ParameterError, match=r"rounds is 4611686018427387964; a model file counts from 0 to 2\^62"):
+        run.save(tmp_path / "model")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -590,6 +733,32 @@ def test_a_long_header_is_not_even_read(tmp_path):
         load(path)
 
 
+def test_a_header_just_too_long(tmp_path, models):
+    text, data = split(models["named"])
+    for size, fits in ((16_000_000, True), (16_000_001, False)):
+        (tmp_path / "long").write_bytes(signed(text + b" " * (size - len(text)), data))
+        if fits:
+            assert load(tmp_path / "long").rounds == 60
+        else:
+            with pytest.raises(ModelError, match="not a model file, or cut short"):
+                load(tmp_path / "long")
+
+
+def test_a_run_of_a_million_batches(tmp_path):
+    """Their sizes are in the header, and there is room for them; but not for any number."""
+    run = onlinear.batch_perceptron(X, Y)
+    sizes = (13,) * 10**6
+    run = dataclasses.replace(with_state(run, updates=sum(sizes), rounds=60 * len(sizes)), batch_sizes=sizes)
+    saved(run, tmp_path)
+    assert load(tmp_path / "model").batch_sizes == sizes
+    before = (tmp_path / "model").stat()
+    more = dataclasses.replace(run, batch_sizes=(1234,) * 4 * 10**6)
+    message = "the header would have 20,000,.* bytes, for outcome alone 20,000,.*; a model file has room for 16,000,000"
+    with pytest.raises(ParameterError, match=message):
+        more.save(tmp_path / "model")
+    assert (tmp_path / "model").stat() == before
+
+
 def test_what_is_not_there_or_not_a_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nowhere")
@@ -609,7 +778,7 @@ def test_what_is_not_there_or_not_a_file(tmp_path):
 # What cannot be saved.
 
 
-class Counter(NamedTuple):
+class Odd(NamedTuple):
     """A rule that keeps a parameter that no file can hold, where it is given one."""
 
     what: object = None
@@ -624,13 +793,15 @@ class Counter(NamedTuple):
         return mistake
 
 
-Counter = onlinear.rules.rule(Counter)
+Odd = onlinear.rules.rule(Odd)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"names": ("a", "b")}, "there are 2 names and 3 features"),
+        ({"names": ("a", "b", "a")}, "two features are called 'a': nothing to save; their names must differ"),
+        ({"names": ("", "", "a")}, "two features are called ''"),
         ({"names": ("a", "b", "\ud800")}, r"the name '\\ud800' is not Unicode"),
         ({"classes": np.array([b"a", b"b"])}, r"labels of type \|S1 cannot be saved; use numbers or strings"),
         ({"classes": np.array([1, 2], dtype=object)}, "labels of type object cannot be saved"),
@@ -641,12 +812,17 @@ Counter = onlinear.rules.rule(Counter)
         ({"reading": {1: 0, "1": 0}}, "reading cannot be written down as JSON: a key comes twice"),
         ({"reading": {"a": nested(100)}}, "reading nests 102 deep"),
         ({"reading": {"a": nested(10**4)}}, "reading cannot be written down as JSON"),
+        ({"reading": {"columns": ["a"]}}, "reading has 'columns', which is no part of it: nothing to save"),
+        ({"reading": {"delimiter": "\n"}}, r"reading: delimiter is '\\n'; it must be .*: nothing to save"),
+        ({"reading": {"encode": "hash"}}, "hash_bits is 20, but the model has only 3 features: nothing to save"),
+        ({"rounds": 2**62 + 1}, r"rounds is 4611686018427387905; a model file counts from 0 to 2\^62"),
+        ({"updates": -1}, r"updates is -1; a model file counts from 0 to 2\^62"),
         ({"fingerprint": "no"}, "fingerprint is 'no'; it must be 32 hexadecimal digits"),
         ({"arrays": np.array([1.0, np.inf, 0.0])}, "a weight is not finite"),
         ({"arrays": np.zeros(4)}, "not as many as features"),
         ({"reach": float("nan")}, "the sums over the updates are"),
-        ({"rule": Counter((1, 2))}, r"Counter: what is \(1, 2\), which a model file cannot hold"),
-        ({"rule": Counter(np.array(["a"]))}, "Counter: what is array"),
+        ({"rule": Odd((1, 2))}, r"Odd: what is \(1, 2\), which a model file cannot hold"),
+        ({"rule": Odd(np.array(["a"]))}, "Odd: what is array"),
     ],
 )
 def test_what_cannot_be_saved(tmp_path, changes, message):
@@ -684,6 +860,8 @@ def test_notes_come_back(tmp_path):
     assert header["notes"] == notes == peek(tmp_path / "model")["notes"]
     assert header["outcome"] == {"a": [1, 2]}
     assert state.rounds == 60
+    with pytest.raises(ParameterError, match="notes: rows is None; it must be a count: nothing to save"):
+        write(tmp_path / "model", run.state, notes={"passes": 1, "rows": None})
 
 
 # Rules of the user's own.
@@ -783,6 +961,28 @@ def test_changed_code_is_not_taken_for_the_old(tmp_path, old, new):
         load(tmp_path / "model", own_rule(CODE.replace(old, new)))
 
 
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_what_is_advised_for_changed_code_works(tmp_path, fit_intercept, normalize):
+    path = tmp_path / "model"
+    options = {"fit_intercept": fit_intercept, "normalize": normalize}
+    # After more examples its intercept would be 0 again.
+    run = onlinear.run(own_rule()(), X[:1], Y[:1], classes=(-1, 1), **options)
+    run.save(path)
+    Changed = own_rule(CODE.replace("RATE = 0.75", "RATE = 0.25"))
+    with pytest.raises(ModelError, match="begin anew: ") as caught:
+        load(path, Changed)
+    advice = str(caught.value).partition("begin anew: ")[2]
+    assert advice.count("load_file(path)['weights'], start=") == 1
+    first, _, start = advice.partition(", start=")
+    begun = {"safetensors": safetensors, "path": path, "onlinear": onlinear, "rule": Changed(), "X": X, "Y": Y}
+    exec(f"{first}\nagain = onlinear.run(rule, X, Y, start={start})", begun)  # noqa: S102
+    state = begun["again"].state
+    assert state.origin.tobytes() == run.state.arrays.w.tobytes()
+    assert (state.rounds, state.fit_intercept, state.normalize) == (60, fit_intercept, normalize)
+    assert (run.intercept != 0.0) == fit_intercept
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [("import onlinear\n", "import onlinear\n\n\n# moved down\n"), ("return {}", "return {'x': 1.0}")],
@@ -821,10 +1021,13 @@ def test_a_fingerprint_is_the_same_in_another_process_and_in_none_where_there_is
 
 
 @pytest.mark.parametrize("name", golden.MODELS)
-def test_golden_files_load_forever(name):
+def test_golden_files_load_forever(tmp_path, name):
     expected = json.loads((golden.HERE / "v1.json").read_text(encoding="utf-8"))[name]
-    run = load(golden.HERE / f"v1-{name}.safetensors", golden.Scaled if name == "own" else None)
+    path = golden.HERE / f"v1-{name}.safetensors"
+    run = load(path, golden.Scaled if name == "own" else None)
     assert golden.seen(run, golden.MODELS[name][1]) == expected
+    if name != "own":  # which says what Python it was made with
+        assert saved(run, tmp_path) == path.read_bytes()
 
 
 # Files that are replaced as a whole.
@@ -852,6 +1055,66 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch, step):
     assert list(tmp_path.iterdir()) == [path]
     replace_file(path, [b"n", memoryview(b"ew")])
     assert path.read_bytes() == b"new"
+
+
+CUT_SHORT = """
+import os, signal, sys
+from onlinear.runs.whole_file import replace_file
+
+def chunks():
+    yield b"half of it"
+    os.kill(os.getpid(), signal.SIGKILL)
+
+replace_file(sys.argv[1], chunks())
+"""
+
+
+def test_what_a_killed_writer_has_left_is_removed_in_time(tmp_path):
+    path, other = tmp_path / ("m" * 255), tmp_path / "other"  # the longest name that there is
+    path.write_bytes(b"old")
+    for target in (path, path, other):
+        done = subprocess.run([sys.executable, "-c", CUT_SHORT, str(target)], check=False, timeout=60)
+        assert done.returncode == -signal.SIGKILL
+    left = set(tmp_path.iterdir()) - {path}
+    assert len(left) == 3
+    assert all(re.fullmatch(r"\.onlinear-[0-9a-f]{16}-[0-9a-f]{16}\.tmp", file.name) for file in left)
+    assert path.read_bytes() == b"old"
+
+    replace_file(path, [b"new"])  # whoever left them may still be at work
+    assert set(tmp_path.iterdir()) == left | {path}
+    stem = Counter(file.name[:26] for file in left).most_common(1)[0][0]
+    mine = sorted(file for file in left if file.name.startswith(stem))
+    assert len(mine) == 2
+    lookalike = tmp_path / f"{stem}notes.tmp"
+    lookalike.write_bytes(b"the user's")
+    now = path.stat().st_mtime
+    for file in (*left, lookalike):
+        os.utime(file, (now, now - 3610))
+    os.utime(mine[0], (now, now - 3500))
+    replace_file(path, [b"newer"])
+    assert set(tmp_path.iterdir()) == left - {mine[1]} | {path, lookalike}
+    assert path.read_bytes() == b"newer"
+
+
+def test_what_cannot_be_removed_is_no_reason_not_to_save(tmp_path, monkeypatch):
+    def chunks():
+        (stale,) = tmp_path.iterdir()
+        stem = stale.name[:-20]
+        (tmp_path / f"{stem}{'0' * 16}.tmp").mkdir()
+        os.utime(tmp_path / f"{stem}{'0' * 16}.tmp", (0, 0))
+        yield b"new"
+
+    replace_file(tmp_path / "model", chunks())
+    replace_file(tmp_path / "model", [b"newer"])  # a folder is not unlinked
+    assert (tmp_path / "model").read_bytes() == b"newer"
+    assert len(list(tmp_path.iterdir())) == 2
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refused)
+    replace_file(tmp_path / "model", [b"newest"])
+    assert (tmp_path / "model").read_bytes() == b"newest"
 
 
 def test_the_file_is_synced_before_it_is_renamed_and_the_folder_after(tmp_path, monkeypatch):

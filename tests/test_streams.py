@@ -1,7 +1,10 @@
 """Streams: what is opened as what, and what a model remembers of how it was read."""
 
 import gzip
+import importlib
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -107,7 +110,7 @@ def test_a_table_that_gives_its_batches_once_is_read_once():
         ("data.svm", {"max_features": 0}, "max_features is 0; it must be an integer from 1 to 2"),
         ("data.svm", {"on_error": "ignore"}, 'on_error is \'ignore\'; it must be "raise" or "skip"'),
         ("data.svm", {"quarantine": "q"}, 'a quarantine is for on_error="skip"'),
-        ("data.svm", {"features": ["a"]}, "features is for tables; libsvm lines have no columns"),
+        ("data.svm", {"features": ["a"]}, "features says nothing about libsvm; it is for csv, parquet, arrow"),
         ("data.svm", {"colour": 1}, "'colour' is no option of reading"),
         ("data.csv", {"features": "a"}, "features is 'a'; it must be a list of names of columns"),
         ("data.csv", {"encode": "onehot"}, "encode is 'onehot'; it must be one of"),
@@ -115,7 +118,7 @@ def test_a_table_that_gives_its_batches_once_is_read_once():
         ("data.csv", {"delimiter": ", "}, "delimiter is ', '; it must be one character"),
         ("data.csv", {"kinds": {"a": "date"}}, "kinds: 'a' is 'date'; it must be one of"),
         ("data.csv", {"max_features": 1}, "more than 1 features (--max-features"),
-        ("data.csv", {"y": [1]}, "y is for matrices; csv files have their labels in them"),
+        ("data.csv", {"y": [1]}, "labels of their own (--labels, y=) are for matrices"),
         ("folder", {}, "folder: the folder has no files"),
         ([], {}, "no examples"),
         (7, {}, "int is neither a path, a table, a matrix nor an iterable"),
@@ -147,7 +150,7 @@ def test_width_is_scanned_for_a_rule_that_must_know_it(tmp_path):
 def test_what_only_the_rule_refuses_has_its_place(tmp_path):
     path = tmp_path / "data.svm"
     path.write_text("1 1:1\n\n-1 2:0.5\n")
-    with pytest.raises(DataError, match=r"data\.svm:3, column 1: value 0\.5; inputs must be 0 or 1"):
+    with pytest.raises(DataError, match=r"data\.svm:3, index 2: value 0\.5; inputs must be 0 or 1"):
         onlinear.run(Winnow(), onlinear.open_stream(path))
 
 
@@ -259,3 +262,127 @@ def test_frames_with_missing_values_and_categories():
     run = onlinear.run(Perceptron(), onlinear.open_stream(frame, missing="zero"))
     assert run.state.names == ("a", "c=u", "c=v")
     assert run.classes.tolist() == [False, True]
+
+
+def test_a_run_goes_on_only_with_features_of_its_kind(tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("size,town,label\n1,Ulm,yes\n2,Bonn,no\n")
+    second.write_text("size,town,label\n3,Ulm,yes\n,Kiel,no\n")
+    named = onlinear.run(Perceptron(), onlinear.open_stream(first))
+    for options, message in (
+        ({"missing": "indicator"}, "missing is 'indicator', not 'none'"),
+        ({"text": ["town"]}, r"text is \['town'\], not \[\]"),
+    ):
+        with pytest.raises(DataError, match=message):
+            onlinear.run(Perceptron(), onlinear.open_stream(second, like=named, **options), state=named)
+    hashed = onlinear.run(Perceptron(), onlinear.open_stream(first, encode="hash", hash_bits=10))
+    other = onlinear.open_stream(second, like=hashed, hash_bits=12, missing="zero")
+    with pytest.raises(DataError, match="hash_bits is 12, not 10"):
+        onlinear.run(Perceptron(), other, state=hashed)
+    # What has been converted knows how, and is not taken for something else.
+    packed = tmp_path / "packed.arrow"
+    onlinear.streams.pack(onlinear.open_stream(second, encode="hash", hash_bits=8, missing="zero"), packed)
+    with pytest.raises(DataError, match="hash_bits is 8, not 10"):
+        next(hashed.predictions(onlinear.open_stream(packed, like=hashed, labelled=False)))
+    numbered = onlinear.run(Perceptron(), onlinear.open_stream(X, Y))
+    with pytest.raises(DataError, match="encode is 'hash', not 'names'"):
+        next(numbered.predictions(onlinear.open_stream(packed, like=numbered, labelled=False)))
+    with pytest.raises(ParameterError, match="label says nothing about converted files; it is for csv, npy, parquet"):
+        onlinear.open_stream(packed, label="town")
+
+
+def test_features_may_be_declared_beyond_those_that_have_names(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("town,label\nUlm,yes\nBonn,no\n")
+    run = onlinear.run(Winnow(), onlinear.open_stream(path), n_features=4)
+    assert run.state.names == ("town=Ulm", "town=Bonn", "", "")
+    run.save(tmp_path / "model")
+    loaded = onlinear.load(tmp_path / "model")
+    path.write_text("town,label\nKiel,yes\nUlm,no\n")
+    further = onlinear.run(Winnow(), onlinear.open_stream(path, like=loaded), state=loaded)
+    assert further.state.names == ("town=Ulm", "town=Bonn", "town=Kiel", "")
+    ((labels, _),) = further.predictions(onlinear.open_stream(path, like=further, labelled=False))
+    assert labels.size == 2
+
+
+def test_classes_are_those_of_the_run(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text(SVM)
+    run = onlinear.run(Perceptron(), onlinear.open_stream(path))
+    with pytest.raises(ParameterError, match="classes are 1 and -1, but those of the run are -1 and 1, in this order"):
+        onlinear.run(Perceptron(), onlinear.open_stream(path, classes=("1", "-1")), state=run)
+    # One label is enough where two are known.
+    path.write_text("+1 1:1\n")
+    assert onlinear.run(Perceptron(), onlinear.open_stream(path), state=run).rounds == 5
+
+
+def test_lines_are_put_aside_in_their_order(tmp_path):
+    path, aside = tmp_path / "data.svm", tmp_path / "aside"
+    path.write_text("1 1:1\n-1 1:2\n7 1:1\n1 0:1\n8 1:1\n-1 x\n1 2:1\n")
+    stream = onlinear.open_stream(path, on_error="skip", quarantine=aside)
+    assert onlinear.run(Perceptron(), stream).rounds == 3
+    assert [line for line in aside.read_text().splitlines() if line[0] != "#"] == ["7 1:1", "1 0:1", "8 1:1", "-1 x"]
+    with pytest.raises(DataError, match=r"data\.svm:3: label 7"):
+        onlinear.run(Perceptron(), onlinear.open_stream(path))
+
+
+def test_what_is_not_finite_is_put_aside_from_arrays_too(tmp_path):
+    bad = np.vstack([X, [[np.nan, 1.0]], [[1.0, np.inf]]])
+    labels = np.array([*Y, 1, -1])
+    for data in (
+        [(bad, labels)],
+        [(scipy.sparse.csr_array(bad), labels)],
+        [(bad[i : i + 1], labels[i : i + 1]) for i in range(6)],
+    ):
+        stream = onlinear.open_stream(data, on_error="skip", quarantine=tmp_path / "aside")
+        assert onlinear.run(Perceptron(), stream).weights.tolist() == onlinear.run(Perceptron(), X, Y).weights.tolist()
+        assert stream.skipped == 2
+        assert "# row 4: a value is not a finite number" in (tmp_path / "aside").read_text()
+        with pytest.raises(DataError, match="row 4, column 0: value nan"):
+            onlinear.run(Perceptron(), onlinear.open_stream(data))
+
+
+def test_the_width_of_blocks_is_theirs_whatever_is_put_aside():
+    wide = scipy.sparse.csr_array(([1.0, 1.0, 1.0], [0, 5, 2], [0, 1, 2, 3]), shape=(3, 100))
+    labels = np.array([1, -1, 3])
+    for size in (1, 2, 3):
+        blocks = [(wide[i : i + size], labels[i : i + size]) for i in range(0, 3, size)]
+        assert onlinear.run(Perceptron(), onlinear.open_stream(blocks, on_error="skip")).n_features == 100
+
+
+def test_max_features_is_for_everything():
+    wide = scipy.sparse.csr_array(([1.0, 1.0], [0, 2 * 10**8], [0, 1, 2]), shape=(2, 2 * 10**8 + 1))
+    for make in (lambda: onlinear.open_stream([(wide, [0, 1])]), lambda: onlinear.open_stream(wide, [0, 1])):
+        with pytest.raises(DataError, match=r"there are 200,000,001 features.* at most 134,217,728"):
+            onlinear.run(Perceptron(), make())
+    with pytest.raises(ParameterError, match="n_features is 200,000,000; at most 134,217,728"):
+        onlinear.open_stream([(X, Y)], n_features=2 * 10**8)
+
+
+def test_a_byte_order_mark_is_no_label(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"\xef\xbb\xbf" + SVM.encode())
+    assert read(onlinear.open_stream(path))[0].tolist() == X.tolist()
+
+
+@pytest.mark.parametrize("compress", ["gzip", "bz2", "lzma", "zstd", "none"])
+def test_pipes_are_decompressed_and_recognised(compress, tmp_path):
+    text = SVM.encode() * 3000
+    if compress == "zstd":
+        with pa.output_stream(str(tmp_path / "zstd"), compression="zstd") as file:
+            file.write(text)
+        text = (tmp_path / "zstd").read_bytes()
+    elif compress != "none":
+        text = importlib.import_module(compress).compress(text)
+    script = "import onlinear; print(onlinear.run(onlinear.rules.Perceptron(), onlinear.open_stream('-')).rounds)"
+    done = subprocess.run([sys.executable, "-c", script], input=text, capture_output=True, check=True, timeout=120)
+    assert done.stdout == b"12000\n"
+
+
+def test_a_quarantine_is_never_one_of_the_files(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text(SVM)
+    for data in (path, tmp_path, [path]):
+        with pytest.raises(ParameterError, match=r"the quarantine .*data\.svm is one of the files to read"):
+            onlinear.open_stream(data, on_error="skip", quarantine=tmp_path / "." / "data.svm")
+    assert path.read_text() == SVM

@@ -10,6 +10,7 @@ import onlinear
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
 from onlinear.runs import model_file
+from onlinear.runs.checkpoint import Checkpoint
 
 RULES = [Perceptron(), MarginPerceptron(0.2), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
 
@@ -113,6 +114,14 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
     onlinear.run(Perceptron(), X, y).save(tmp_path / "model")
     with pytest.raises(ModelError, match="this is a model, not a checkpoint"):
         train(checkpoint=tmp_path / "model")
+    with pytest.raises(ModelError, match="made with start = None, not"):
+        train(start=np.ones(12))
+    with pytest.raises(ModelError, match="made with n_features = None, not 12"):
+        train(n_features=12)
+    with pytest.raises(ParameterError, match="classes are 1 and -1, but those of the run are -1 and 1, in this order"):
+        onlinear.train(Perceptron(), onlinear.open_stream(blocks(X, y, 30), classes=(1, -1)), **options)
+    with pytest.raises(DataError, match="no examples"):
+        train(X=X[:0], y=y[:0])
     # None of these has touched it.
     assert checkpoint.read_bytes() == kept
     with pytest.raises(ParameterError, match="every is -1; it must be a number of seconds, at least 0"):
@@ -129,6 +138,60 @@ def test_going_on_equals_never_having_stopped(tmp_path):
         second = onlinear.train(rule, onlinear.open_stream(b, like=first), state=first)
         assert saved(second, tmp_path / "second") == saved(both, tmp_path / "both")
         assert both.state.fingerprint is not None
+
+
+def test_a_crash_before_the_checkpoint_is_removed_does_nothing_twice(tmp_path, monkeypatch):
+    X, y = data(Perceptron())
+    model, checkpoint = tmp_path / "model", tmp_path / "checkpoint"
+    onlinear.run(Perceptron(), onlinear.open_stream(X, y)).save(model)
+
+    def go_on():
+        begun = onlinear.load(model)
+        stream = onlinear.open_stream(blocks(X, y, 30), like=begun)
+        onlinear.train(Perceptron(), stream, state=begun, checkpoint=checkpoint, every=0.0, output=model)
+
+    def crash(self):
+        raise CrashError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", crash)
+        with pytest.raises(CrashError):
+            go_on()
+    ended = model.read_bytes()
+    go_on()
+    assert model.read_bytes() == ended
+    assert onlinear.load(model).rounds == 800
+    assert not checkpoint.exists()
+    go_on()
+    assert onlinear.load(model).rounds == 1200
+
+
+def test_going_on_with_nothing_is_an_error(tmp_path):
+    X, y = data(Perceptron())
+    begun = onlinear.run(Perceptron(), onlinear.open_stream(X, y))
+    (tmp_path / "empty.svm").write_text("# nothing\n")
+    for go_on in (onlinear.run, onlinear.train):
+        with pytest.raises(DataError, match="no examples"):
+            go_on(Perceptron(), onlinear.open_stream(tmp_path / "empty.svm", format="libsvm"), state=begun)
+
+
+def test_blocks_whose_memory_is_used_again_can_be_shuffled():
+    X, y = data(Perceptron(), n=64)
+
+    def reused(size):
+        block, labels = np.empty((size, 12)), np.empty(size, dtype=int)
+        for first in range(0, 64, size):
+            block[:], labels[:] = X[first : first + size], y[first : first + size]
+            yield block, labels
+
+    prints = {
+        onlinear.train(Perceptron(), onlinear.open_stream(reused(size)), shuffle=32, n_features=12).state.fingerprint
+        for size in (64, 8, 1)
+    }
+    assert prints == {onlinear.train(Perceptron(), onlinear.open_stream(X, y), shuffle=32).state.fingerprint}
+    mixed = [(X[:1], y[:1]), (scipy.sparse.csr_array(X[1:]), y[1:])]
+    with pytest.raises(DataError, match="row 0 and on: blocks of one window are sparse and dense"):
+        onlinear.train(Perceptron(), onlinear.open_stream(mixed), shuffle=50)
 
 
 def test_the_order_of_a_shuffle(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 import onlinear
-from command_line import lines_of, run
+from command_line import lines_of, process, run
 from onlinear.rules import Perceptron, RandomizedWeightedMajority
 
 
@@ -68,9 +68,9 @@ def test_a_bad_value_has_its_place(examples):
     run("train", "binary.svm", "--rule", "winnow", "-o", "model")
     (examples / "part.svm").write_text("1:1 2:1\n1:1 2:0.5\n")
     failed = run("predict", "model", "first.svm", "part.svm", code=1)
-    assert failed.stderr.startswith("onlinear: error: first.svm:1, column 0: value ")
+    assert failed.stderr.startswith("onlinear: error: first.svm:1, index 1: value ")
     failed = run("predict", "model", "part.svm", code=1)
-    assert failed.stderr == "onlinear: error: part.svm:2, column 1: value 0.5; inputs must be 0 or 1\n"
+    assert failed.stderr == "onlinear: error: part.svm:2, index 2: value 0.5; inputs must be 0 or 1\n"
 
 
 def test_inspect_names_the_largest_weights(examples):
@@ -105,12 +105,13 @@ def test_certify_says_what_separates_the_data(examples):
     assert result.stderr == "labels: -1 → negative, 1 → positive\n"
     assert result.stdout.startswith("Separable\n")
     assert "Largest margin, through the origin" in result.stdout
-    (found,) = lines_of("certify", "real.svm", "--intercept")
+    start, found = lines_of("certify", "real.svm", "--intercept")
+    assert start == {"event": "start", "labels": [-1, 1]}
     assert found["verdict"] == {"verdict": "separable"}
     margin = onlinear.max_margin(onlinear.open_stream("real.svm"), fit_intercept=True)
     assert (found["margin"]["lower"], found["margin"]["upper"]) == (margin.lower, margin.upper)
     assert found["margin"]["augmented"]["difficulty"] == margin.augmented.difficulty
-    (found,) = lines_of("certify", "real.svm", "--intercept", "--normalize")
+    (found,) = lines_of("certify", "real.svm", "--intercept", "--normalize", "-q")
     assert found["verdict"] is None
 
 
@@ -121,19 +122,21 @@ def test_certify_names_the_lines_that_contradict_each_other(examples):
         "  both.svm:1  1/2 of it, labelled -1",
         "  both.svm:5  1/2 of it, labelled 1",
     ]
-    (found,) = lines_of("certify", "both.svm")
+    (found,) = lines_of("certify", "both.svm", "-q")
     assert found["margin"] is None
     assert [row["place"] for row in found["verdict"]["rows"]] == ["both.svm:1", "both.svm:5"]
 
 
 def test_the_certificate_of_a_run(examples):
     run("train", "real.svm", "-o", "model", "--passes", 2)
-    shown = run("certify", "--model", "model", "real.svm", "-o", "proof.json").stdout
+    result = run("certify", "--model", "model", "real.svm", "-o", "proof.json")
+    assert result.stderr == "labels: -1 → negative, 1 → positive\n"
     certificate = onlinear.theory.Certificate.from_json((examples / "proof.json").read_text())
-    assert shown == f"{certificate!r}\n"
+    assert result.stdout == f"{certificate!r}\n"
     certificate.verify(onlinear.open_stream("real.svm"))
-    (record,) = lines_of("certify", "--model", "model", "real.svm")
-    assert record == json.loads(certificate.to_json())
+    start, end = lines_of("certify", "--model", "model", "real.svm")
+    assert start == {"event": "start", "labels": [-1, 1]}
+    assert end["certificate"] == json.loads(certificate.to_json())
     wrong = run("certify", "--model", "model", "first.svm", code=1)
     assert "the run has" in wrong.stderr
     assert "--model" in run("certify", "real.svm", "-o", "proof.json", code=2).stderr
@@ -151,5 +154,66 @@ def test_converted_data_give_the_same_run(examples, ending):
         assert np.array_equal(model.weights, packed.weights)
         assert model.state.names == again.state.names
         assert model.state.fingerprint == again.state.fingerprint
-    (about,) = lines_of("convert", "real.svm", "-o", f"packed.{ending}")
+    start, about = lines_of("convert", "real.svm", "-o", f"packed.{ending}")
+    assert start == {"event": "start", "labels": [-1, 1]}
     assert (about["examples"], about["labels"], about["skipped"]) == (300, [-1, 1], 0)
+
+
+BAD = "1 1:1\n0 2:1\n1 2:x\n1 1:2\n-1 1:3\n"
+
+
+@pytest.mark.parametrize("contradiction", ["", "0 1:2\n"])
+def test_certify_says_what_was_skipped(examples, contradiction):
+    (examples / "bad.svm").write_text(BAD.replace("\n", f"\n{contradiction}", 1))
+    skip = ("bad.svm", "--on-error", "skip")
+    result = run("certify", *skip, "--quarantine", "aside")
+    assert result.stderr.splitlines()[-1] == "skipped 2 lines, in aside"
+    assert (examples / "aside").read_text().splitlines()[1::2] == ["1 2:x", "-1 1:3"]
+    (end,) = lines_of("certify", *skip, "-q")
+    assert (end["skipped"], end["quarantine"]) == (2, "onlinear.quarantine")
+    assert (examples / "onlinear.quarantine").read_bytes() == (examples / "aside").read_bytes()
+    run("train", *skip, "-o", "model")
+    result = run("certify", "--model", "model", *skip, "-o", "proof.json", "-q")
+    assert result.stderr == "skipped 2 lines, in proof.json.quarantine\n"
+    assert (examples / "proof.json.quarantine").read_bytes() == (examples / "aside").read_bytes()
+    (end,) = lines_of("certify", "--model", "model", *skip, "-q")
+    assert (end["skipped"], end["quarantine"]) == (2, "onlinear.quarantine")
+
+
+def test_control_characters_do_nothing(examples):
+    (examples / "odd.csv").write_text('y,"a\nb",c\n"x\ty",1,0\n"\x1b[31mz",0,1\n')
+    run("train", "odd.csv", "--label", "y", "-o", "model")
+    assert sorted(run("predict", "model", "odd.csv").stdout.splitlines()) == ["\\x1b[31mz", "x\\ty"]
+    rows = [line.split("\t") for line in run("predict", "model", "odd.csv", "--scores").stdout.splitlines()]
+    assert [len(row) for row in rows] == [2, 2]
+    shown = run("inspect", "model").stdout
+    assert sorted(line.split()[0] for line in shown.partition("\n\n")[2].splitlines()) == ["a\\nb", "c", "feature"]
+    assert "\x1b" not in shown
+    assert lines_of("predict", "model", "odd.csv")[0]["prediction"] in {"x\ty", "\x1b[31mz"}
+
+
+def test_inspect_keeps_to_80_columns(examples):
+    columns = [f"a_column_{k}" for k in range(30)]
+    (examples / "wide.csv").write_text(
+        ",".join(["y", *columns]) + "\n" + "".join(f"{y}" + f",{y}" * 30 + "\n" for y in (0, 1))
+    )
+    run("train", "wide.csv", "--label", "y", "--drop", ",".join(columns[:25]), "-o", "model")
+    facts = run("inspect", "model").stdout.partition("\n\n")[0]
+    assert max(map(len, facts.splitlines())) <= 80
+    assert all(f"'{name}'" in facts for name in columns[:25])
+
+
+@pytest.mark.parametrize("name", ["empty", "empty.svm", "empty.csv"])
+def test_of_no_data_there_are_no_predictions(examples, name):
+    run("train", "real.svm", "-o", "model")
+    (examples / name).write_text("")
+    result = run("predict", "model", name)
+    assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_of_an_empty_pipe_there_are_no_predictions(examples):
+    run("train", "real.svm", "-o", "model")
+    piped = process("predict", "model", input="")
+    assert (piped.returncode, piped.stdout, piped.stderr) == (0, "", "")
+    (examples / "empty").write_text("")
+    assert run("predict", "model", "empty", "real.svm", code=1).stdout == ""

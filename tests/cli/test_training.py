@@ -10,6 +10,7 @@ import pytest
 import onlinear
 from command_line import OWN_RULE, lines_of, run
 from onlinear.cli.progress import Watch
+from onlinear.errors import DataError
 from onlinear.rules import Perceptron, Winnow
 from onlinear.runs import Progress
 
@@ -124,10 +125,21 @@ def test_a_checkpoint_is_gone_on_from(examples, monkeypatch, options):
 def test_certify_ends_with_what_the_theorems_say(examples):
     shown = run("train", "real.svm", "--certify", "--passes", 2).stdout
     assert re.search(r"P1 perceptron +\d+ mistakes? ≤ ", shown)
-    (end,) = lines_of("train", "real.svm", "--certify", "-q")
-    assert end["certificate"]["outcome"]["mistakes"] == end["mistakes"]
+    end, proof = lines_of("train", "real.svm", "--certify", "-q")
+    assert (end["event"], proof["event"]) == ("end", "certificate")
+    assert proof["certificate"]["outcome"]["mistakes"] == end["mistakes"]
     for options in (["--shuffle", 10], ["--from", "model"], ["-"]):
         assert "Invalid value for --certify" in run("train", "real.svm", "--certify", *options, code=2).stderr
+
+
+def test_results_are_shown_before_they_are_certified(examples, monkeypatch):
+    def fails(*_, **__):
+        raise DataError("no proof")
+
+    monkeypatch.setattr(onlinear.theory, "certify", fails)
+    failed = run("train", "real.svm", "--certify", code=1)
+    assert failed.stdout.startswith("Run of Perceptron")
+    assert failed.stderr.endswith("onlinear: error: no proof\n")
 
 
 def test_lines_that_are_no_examples(examples):
@@ -145,6 +157,18 @@ def test_lines_that_are_no_examples(examples):
     assert (examples / "aside").read_bytes() == (examples / "model.quarantine").read_bytes()
     (end,) = lines_of("train", "bad.svm", "--on-error", "skip", "-q")
     assert (end["rounds"], end["skipped"], end["quarantine"]) == (3, 2, "onlinear.quarantine")
+    run("train", "bad.svm", "--on-error", "skip", "--certify", "--quarantine", "again")
+    assert (examples / "again").read_bytes() == (examples / "aside").read_bytes()
+
+
+def test_where_nothing_is_skipped_no_file_is_touched(examples):
+    (examples / "aside").write_text("mine")
+    skip = ("real.svm", "--on-error", "skip", "--quarantine", "aside")
+    assert "  skipped   0 lines\n" in run("train", *skip).stdout
+    assert run("compare", *skip, "--rules", "perceptron").stderr.endswith("\nskipped 0 lines\n")
+    (end,) = lines_of("train", *skip, "-q")
+    assert (end["skipped"], end["quarantine"]) == (0, None)
+    assert (examples / "aside").read_text() == "mine"
 
 
 def test_the_seed_is_for_the_order_and_for_rules_that_draw(examples):

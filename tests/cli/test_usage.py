@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import onlinear
-from command_line import OWN_RULE, process, run
+from command_line import OWN_RULE, command, process, run, shell
 from onlinear.cli import rule_spec
-from onlinear.errors import OnlinearError
 from onlinear.rules import Perceptron, Winnow
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +50,21 @@ ROOT = Path(__file__).parents[2]
         (["compare", "real.svm"], "Missing option '--rules'"),
         (["convert", "real.svm", "-o", "real.csv"], "real.csv must end with .arrow or .parquet"),
         (["predict"], "Missing argument 'MODEL'"),
+        (["train", "real.svm", "--rule", ""], "no rule is named"),
+        (["train", "real.svm", "--rule", ":"], "':' is not of the form FILE.py:CLASS or MODULE:CLASS"),
+        (["train", "real.svm", "--rule", "..x:Y"], "'..x' is neither a file FILE.py nor the name of a module"),
+        (["train", "real.svm", "--rule", "winnow(beta=1,beta=2)"], "beta is given twice"),
+        (["train", "mail.csv", "--hash-bits", "8"], "--hash-bits is for --encode hash"),
+        (["train", "mail.csv", "--text", "subject", "--drop", "subject"], "'subject' is among the columns to --drop"),
+        (["train", "mail.csv", "--text", "subject", "--features", "length"], "'subject' is not among the --features"),
+        (["train", "real.svm", "--every", "3"], "--every is for --checkpoint"),
+        (["train", ""], "the name of a file is empty"),
+        (["train", "-", "real.svm", "-"], "- is named more than once"),
+        (["train", "real.svm", "-", "--passes", "2"], "--passes: the standard input can be read only once"),
+        (["compare", "-", "--rules", "perceptron", "--passes", "2"], "--passes: the standard input can be read only"),
+        (["certify", "--model", "model", "real.svm", "--intercept"], "--intercept was decided when the run began"),
+        (["certify", "--model", "model", "real.svm", "--normalize"], "--normalize was decided when the run began"),
+        (["certify", "--model", "model", "real.svm", "--classes", "0,1"], "--classes was decided when the run began"),
     ],
 )
 def test_usage_errors(examples, arguments, said):
@@ -63,11 +77,16 @@ def test_usage_errors(examples, arguments, said):
     ("arguments", "said"),
     [
         (["train", "nothing.svm"], "nothing.svm: there is no such file"),
-        (["train", "real.svm", "--rule", "winnow"], "real.svm:1, column 0: value"),
+        (["train", "real.svm", "--rule", "winnow"], "real.svm:1, index 1: value"),
         (["train", "mail.csv", "--label", "spm"], "did you mean 'spam'?"),
         (["train", "real.svm", "--max-features", "3"], "real.svm:1:"),
         (["train", "real.svm", "--from", "nothing"], "nothing: No such file or directory"),
         (["train", "real.svm", "--rule", "faulty.py:Rule"], "faulty.py: ZeroDivisionError: division by zero"),
+        (
+            ["train", "real.svm", "--rule", "ends.py:Rule"],
+            "ends.py: it ends the process while it is imported: sys.exit(0",
+        ),
+        (["train", "real.svm", "--rule", "starts_not.py:Halfway"], "rule Halfway: start(8) failed: KeyError: 'start'"),
         (["predict", "real.svm", "real.svm"], "real.svm: not a model file, or cut short"),
         (["inspect", "real.svm"], "real.svm: not a model file, or cut short"),
         (["certify", "empty.svm"], "no examples"),
@@ -75,6 +94,9 @@ def test_usage_errors(examples, arguments, said):
 )
 def test_errors_in_data_and_models_take_one_line(examples, arguments, said):
     (examples / "faulty.py").write_text("1 / 0\n")
+    (examples / "ends.py").write_text("import sys\nsys.exit(0)\n")
+    (examples / "starts_not.py").write_text(OWN_RULE.replace("return np.zeros(n)", 'raise KeyError("start")'))
+    sys.modules.pop("starts_not", None)
     (examples / "empty.svm").write_text("")
     result = run(*arguments, code=1)
     assert result.stdout == ""
@@ -85,8 +107,12 @@ def test_errors_in_data_and_models_take_one_line(examples, arguments, said):
 
 def test_debug_shows_where(examples):
     for arguments in (["--debug", "train", "nothing.svm"], ["train", "nothing.svm", "--debug"]):
-        with pytest.raises(OnlinearError, match="no such file"):
-            run(*arguments)
+        shown = run(*arguments, code=1).stderr
+        assert shown.startswith("Traceback (most recent call last):\n")
+        assert shown.endswith("onlinear: error: nothing.svm: there is no such file\n")
+    shown = run("train", "real.svm", "--text", "a", "--debug", code=2).stderr
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert "\nUsage: onlinear train" in shown
 
 
 def test_going_on_with_other_options_is_refused(examples):
@@ -95,8 +121,28 @@ def test_going_on_with_other_options_is_refused(examples):
         (["--intercept"], "--intercept: model was begun without it"),
         (["--rule", "winnow"], "the model is of the rule Perceptron, not of Winnow"),
         (["--rule", "perceptron('negative')"], "model has the parameters of its rule"),
+        (["--n-features", "9"], "--n-features: model has 8 features"),
+        (["--classes", "1,-1"], "classes are 1 and -1"),
+        (["--hash-bits", "9"], "--hash-bits is for --encode hash"),
     ):
         assert said in run("train", "second.svm", "--from", "model", *options, code=2).stderr
+
+
+def test_going_on_keeps_the_seed_of_the_rule(examples):
+    run("train", "advice.svm", "--rule", "randomized-weighted-majority", "--seed", 5, "-o", "model")
+    refused = run("train", "advice.svm", "--from", "model", "--seed", 6, code=2)
+    assert "--seed: model has the seed of its rule, 5" in refused.stderr
+    run("train", "advice.svm", "--from", "model", "--seed", 6, "--shuffle", 10)
+
+
+def test_going_on_reads_in_the_same_way(examples):
+    options = ["--label", "spam", "--text", "subject", "--encode", "hash", "--hash-bits", 8]
+    run("train", "mail.csv", *options, "-o", "model")
+    run("train", "mail.csv", "--from", "model")
+    run("train", "mail.csv", "--from", "model", "--hash-bits", 8)
+    for other in (["--hash-bits", 9], ["--encode", "names"], ["--text", "colour"]):
+        failed = run("train", "mail.csv", "--from", "model", *other, code=1)
+        assert "the features of these data are not those of the model" in failed.stderr
 
 
 def test_rules_by_name():
@@ -136,12 +182,41 @@ def test_the_standard_input(examples):
     assert "--n-features" in failed.stderr
 
 
+def test_an_error_while_the_input_is_open(examples):
+    good = b"1 1:1\n0 2:1\n" * 200_000
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command("train", "-q"), **pipes) as running:
+        running.stdin.write(b"1 1:x\n" + good)
+        running.stdin.flush()
+        assert running.wait(timeout=60) == 1
+        assert running.stderr.read() == b"onlinear: error: <stdin>:1:5: value 'x' is not a finite number\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_streams_that_are_closed_or_full(examples):
+    run("train", "real.svm", "-o", "model")
+    for arguments in (["train", "real.svm", "-q"], ["predict", "model", "real.svm"], ["--help"]):
+        closed = shell('"$@" >&-', *arguments)
+        assert (closed.returncode, closed.stderr) == (0, "")
+        full = shell('"$@" >/dev/full', *arguments)
+        assert (full.returncode, full.stderr) == (1, "onlinear: error: No space left on device\n")
+    assert shell('"$@" >/dev/full', "--version").stderr == "onlinear: error: No space left on device\n"
+    assert shell('"$@" 2>&-', "train", "real.svm").returncode == 0
+    assert shell('"$@" 2>/dev/full', "train", "real.svm").returncode == 1
+    assert shell('"$@" <&-', "train", "real.svm").returncode == 0
+    for arguments in (["train"], ["train", "-"]):
+        closed = shell('"$@" <&-', *arguments)
+        assert closed.returncode == 2
+        assert "the standard input is closed" in closed.stderr
+
+
 def test_a_closed_pipe_is_silent(examples):
     run("train", "real.svm", "-o", "model")
     lines = (examples / "real.svm").read_text() * 200
     (examples / "long.svm").write_text(lines)
-    command = [sys.executable, "-m", "onlinear", "predict", "model", "long.svm"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command("predict", "model", "long.svm"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         assert running.stdout.readline().strip() in {b"1", b"-1"}
         running.stdout.close()
         assert running.stderr.read() == b""

@@ -51,7 +51,7 @@ class Scaled(NamedTuple):
 
 def perceptron():
     run = onlinear.run(Perceptron("positive"), REAL, SIGNS, fit_intercept=True, normalize=True, start=[0.1, 0.2, -0.3])
-    reading = {"format": "csv", "columns": ["größe", "x", ""]}
+    reading = {"label": "ziel", "drop": ["größe²"], "missing": "zero", "delimiter": ";", "format": "csv"}
     state = dataclasses.replace(run.state, names=("größe", "x", ""), reading=reading, fingerprint="00ff" * 8)
     return dataclasses.replace(run, state=state)
 

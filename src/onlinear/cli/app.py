@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 import onlinear
-from onlinear.cli.command import debug_option
+from onlinear.cli.command import FailedError, debug_option, let_go, one_line
 
 # The order in which a newcomer meets them.
 _HOMES = {
@@ -55,8 +58,17 @@ def commands() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; it ends the process with 0, with 1 for data or model errors, or with 2 for usage."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Who closes the output wants none; and no file of ours should be opened under its number.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # open to the end
+        elif hasattr(getattr(sys, name), "reconfigure"):
             # A terminal that knows no Greek gets an escape, not a traceback.
-            stream.reconfigure(errors="backslashreplace")
-    return commands(arguments, prog_name="onlinear")
+            getattr(sys, name).reconfigure(errors="backslashreplace")
+    try:
+        return commands(arguments, prog_name="onlinear")
+    except OSError as error:  # outside any command: the help, or the version, could not be written
+        with contextlib.suppress(OSError):  # nor, it may be, can this
+            FailedError(one_line(error)).show()
+        let_go(sys.stdout, sys.stderr)
+        sys.exit(FailedError.exit_code)

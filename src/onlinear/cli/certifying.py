@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from onlinear.cli import rule_spec
 from onlinear.cli.command import Command
 from onlinear.cli.models import loaded
 from onlinear.cli.options import (
-    check_output,
     custom_rule_option,
     data_argument,
     opened,
     paths,
     print_options,
+    quarantine_of,
     reading_options,
 )
-from onlinear.cli.output import Summary, say, show_json
-from onlinear.cli.progress import mapping, working
+from onlinear.cli.output import Summary, say_skipped, show_json, skipped_facts, visible
+from onlinear.cli.places import check_places, read_once
+from onlinear.cli.progress import show_labels, working
 
 if TYPE_CHECKING:
+    from onlinear.runs import Run
     from onlinear.streams import Stream
     from onlinear.theory import Inseparable, MarginInterval, Separable, Undecided
 
@@ -56,56 +58,68 @@ def command(
     onlinear certify data.svm --intercept
     onlinear certify --model model data.svm -o certificate.json
     """
-    quiet = quiet or as_json
-    if model is not None:
-        _of_run(data, model, rule, output, reading, as_json=as_json, quiet=quiet)
-        return
-    for option, given in (("--output", output), ("--rule", rule)):
-        if given is not None:
-            raise click.UsageError(f"{option} is for the certificate of a run: name it with --model")
-    stream = opened(data, reading)
-    blocks: Any = list(stream) if "-" in paths(data) else stream
-    next(iter(blocks), None)  # the labels are known after the first block
-    if not quiet and stream.classes is not None:
-        say(mapping(stream.classes))
-    verdict, margin = _found(blocks, stream.classes, intercept=intercept, normalize=normalize, quiet=quiet)
-    places = _places(stream, getattr(verdict, "rows", ())) if blocks is stream else []
+    if model is None:
+        given: dict[str, Any] = {"--output": output, "--rule": rule}
+        why = "is for the certificate of a run: name it with --model"
+    else:
+        given = {"--intercept": intercept, "--normalize": normalize, "--classes": reading["classes"]}
+        why = "was decided when the run began; leave it out with --model"
+    for option, value in given.items():
+        if value not in (None, False):
+            raise click.UsageError(f"{option} {why}")
+    aside = quarantine_of(reading, output)
+    check_places(
+        {"--output": output, "--quarantine": aside},
+        paths(data),
+        model=model,
+        labels=reading["labels"],
+        rule=rule_spec.file_of(rule),
+    )
+    run = None if model is None else loaded(model, rule)
+    blocks, classes, skipped = _read(data, reading, output, run)
+    show_labels(classes, as_json=as_json, quiet=quiet)
+    silent = quiet or as_json
+    if run is not None:
+        facts, shown = _of_run(run, blocks, output, quiet=silent)
+    else:
+        verdict, margin = _found(blocks, classes, intercept=intercept, normalize=normalize, quiet=silent)
+        rows = getattr(verdict, "rows", ())
+        held = isinstance(blocks, list)
+        places = [] if held else _places(opened(data, reading, aside=False), rows)
+        facts = {"verdict": _verdict_facts(verdict, places), "margin": _margin_facts(margin), "labels": classes}
+        shown = _shown(verdict, margin, places)
     if as_json:
-        show_json(verdict=_verdict_facts(verdict, places), margin=_margin_facts(margin), labels=stream.classes)
+        show_json(event="end", **facts, **skipped_facts(skipped, aside))
         return
-    if verdict is not None:
-        facts = verdict._facts()
-        named = {f"row {int(row)}": place for row, place in places}
-        click.echo(repr(Summary(verdict._title(), [(f"{named.get(name, name)}", value) for name, value in facts])))
-    if margin is not None:
-        click.echo(repr(margin))
+    for text in shown:
+        click.echo(text)
+    say_skipped(skipped, aside, quiet=quiet)
 
 
-def _of_run(
-    data: tuple[str, ...],
-    model: str,
-    rule: str | None,
-    output: str | None,
-    reading: dict[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print the certificate of a saved run."""
+def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, like: Run | None) -> tuple[Any, Any, int]:
+    """Return the examples, to be read again and again; their labels; and how many lines were skipped."""
+    stream = opened(data, reading, output=output, like=like)
+    if read_once(paths(data)):
+        return list(stream), stream.classes, stream.skipped
+    if reading["on_error"] != "skip":
+        next(iter(stream), None)  # the labels are known after the first block
+        return stream, stream.classes, 0
+    # Whoever certifies need not read to the end each time, and what is put aside should be all there is.
+    for _ in stream:
+        pass
+    return opened(data, reading, like=like, aside=False), stream.classes, stream.skipped
+
+
+def _of_run(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:
+    """Return the certificate of a saved run, for JSON and as text, once it is in its file."""
+    from onlinear.runs.whole_file import replace_file
     from onlinear.theory import certify
 
-    check_output("--output", output, [*data, model])
-    run = loaded(model, rule)
-    stream = opened(data, reading, like=run)
-    blocks: Any = list(stream) if "-" in paths(data) else stream
     with working("certifying", quiet=quiet) as told:
         certificate = certify(run, blocks, progress=told)
     if output is not None:
-        Path(output).write_text(certificate.to_json() + "\n", encoding="utf-8")
-    if as_json:
-        show_json(**certificate.record)
-    else:
-        click.echo(repr(certificate))
+        replace_file(output, [f"{certificate.to_json()}\n".encode()])
+    return {"certificate": certificate.record}, [repr(certificate)]
 
 
 def _found(
@@ -136,6 +150,19 @@ def _places(stream: Stream, rows: Any) -> list[tuple[int, str]]:
         if len(found) == len(wanted):
             break
     return found
+
+
+def _shown(verdict: Any, margin: Any, places: list[tuple[int, str]]) -> list[str]:
+    """Return what was found, as text."""
+    shown = []
+    if verdict is not None:
+        named = {f"row {row}": visible(place) for row, place in places}
+        shown.append(
+            repr(Summary(verdict._title(), [(named.get(name, name), value) for name, value in verdict._facts()]))
+        )
+    if margin is not None:
+        shown.append(repr(margin))
+    return shown
 
 
 def _verdict_facts(verdict: Any, places: list[tuple[int, str]]) -> Any:

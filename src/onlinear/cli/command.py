@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
+from onlinear.cli.output import say, visible
 from onlinear.errors import OnlinearError, ParameterError
 
+OWN_RULE = "onlinear.rule"
+"""Where a context keeps the names of rules that are the user's own."""
 _DEBUG = "onlinear.debug"
 _CLOSED_PIPE = 141  # as shells report whoever is killed by SIGPIPE
 _INTERRUPTED = 130
@@ -68,34 +72,49 @@ class Command(click.Command):
             # A closed pipe shows here, not when the interpreter ends.
             sys.stdout.flush()
         except BrokenPipeError:
-            _let_go(sys.stdout, sys.stderr)
+            let_go(sys.stdout, sys.stderr)
             ctx.exit(_CLOSED_PIPE)
         except KeyboardInterrupt as interrupt:
             click.echo(": ".join(["onlinear: interrupted", *map(str, interrupt.args)]), err=True)
             ctx.exit(_INTERRUPTED)
         except (OnlinearError, OSError, MemoryError) as error:
-            if ctx.meta.get(_DEBUG):
-                raise
+            _show_where(ctx, error)
             if isinstance(error, ParameterError):
-                raise click.UsageError(_one_line(error), ctx) from error
-            raise FailedError(_one_line(error)) from error
+                raise click.UsageError(one_line(error), ctx) from error
+            raise FailedError(one_line(error)) from error
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except (Exception, SystemExit) as error:
+            own = ctx.meta.get(OWN_RULE)
+            if own is None:
+                raise
+            _show_where(ctx, error)
+            raise FailedError(
+                f"{' or '.join(own)}: {type(error).__name__}: {one_line(error)} (--debug shows where)"
+            ) from error
         return result
 
 
-def _let_go(*streams: Any) -> None:
-    """Send what is still to be written nowhere, where nobody reads it any more."""
+def _show_where(ctx: click.Context, error: BaseException) -> None:
+    if ctx.meta.get(_DEBUG):
+        say("".join(traceback.format_exception(error)).rstrip())
+
+
+def let_go(*streams: Any) -> None:
+    """Send what is still to be written nowhere, where nobody reads it any more or nothing can be written."""
     for stream in streams:
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Return what an error says, in one line."""
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror if error.filename is None else f"{os.fspath(error.filename)}: {error.strerror}"
+        return error.strerror if error.filename is None else visible(f"{error.filename}: {error.strerror}")
     if isinstance(error, MemoryError):
         return f"out of memory: {error}"
-    return " ".join(str(error).splitlines())
+    return visible(" ".join(str(error).splitlines()))

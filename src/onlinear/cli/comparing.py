@@ -9,10 +9,20 @@ import click
 
 from onlinear.cli import rule_spec
 from onlinear.cli.command import Command
-from onlinear.cli.options import data_argument, opened, order_options, print_options, quarantine_of, reading_options
-from onlinear.cli.output import rule_facts, run_facts, say, show_json, show_table
+from onlinear.cli.options import (
+    check_passes,
+    data_argument,
+    opened,
+    order_options,
+    paths,
+    print_options,
+    quarantine_of,
+    reading_options,
+)
+from onlinear.cli.output import rule_facts, run_facts, say_skipped, show_json, show_table, skipped_facts
+from onlinear.cli.places import check_places
 from onlinear.cli.progress import Watch
-from onlinear.display import counted, rounded_up
+from onlinear.display import rounded_up
 
 if TYPE_CHECKING:
     from onlinear.runs import Run
@@ -49,6 +59,9 @@ def command(
     \b
     onlinear compare data.svm --rules perceptron,winnow --intercept
     """
+    aside = quarantine_of(reading, None)
+    check_places({"--quarantine": aside}, paths(data), labels=reading["labels"])
+    check_passes(passes, data)
     made = [rule_spec.parse(text, "--rules").make(seed) for text in rule_spec.split(rules)]
     if not made:
         raise click.BadParameter("no rule is named", param_hint="--rules")
@@ -69,14 +82,12 @@ def command(
             n_features=reading["n_features"],
             progress=watch,
         )
-    aside = quarantine_of(reading, None)
     if as_json:
         for run in runs:
-            show_json(event="end", **run_facts(run), passes=passes, skipped=stream.skipped, quarantine=aside)
+            show_json(event="end", **run_facts(run), passes=passes, **skipped_facts(stream.skipped, aside))
         return
     _show(runs)
-    if aside is not None and not quiet:
-        say(f"skipped {counted(stream.skipped, 'line')}, in {aside}")
+    say_skipped(stream.skipped, aside, quiet=quiet)
 
 
 def _show(runs: list[Run]) -> None:

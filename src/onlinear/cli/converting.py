@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from onlinear.cli.command import Command
-from onlinear.cli.options import check_output, data_argument, opened, print_options, quarantine_of, reading_options
-from onlinear.cli.output import Summary, say, show_json
-from onlinear.cli.progress import mapping, working
+from onlinear.cli.options import data_argument, opened, paths, print_options, quarantine_of, reading_options
+from onlinear.cli.output import Summary, show_json, skipped_facts, skipped_words
+from onlinear.cli.places import check_places
+from onlinear.cli.progress import show_labels, working
 from onlinear.display import counted
 
 _ENDINGS = (".arrow", ".parquet")
@@ -37,25 +38,31 @@ def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **re
     onlinear convert data.csv --label spam -o data.arrow
     onlinear train data.arrow --passes 10
     """
-    check_output("--output", output, data)
+    aside = quarantine_of(reading, output)
+    check_places({"--output": output, "--quarantine": aside}, paths(data), labels=reading["labels"])
     if Path(output).suffix.lower() not in _ENDINGS:
         raise click.BadParameter(f"{output} must end with {' or '.join(_ENDINGS)}", param_hint="--output")
 
     from onlinear.streams.packed import pack
 
     stream = opened(data, reading, output=output)
+    begun = False
     with working("converting", quiet=quiet or as_json) as told:
-        n = pack(stream, output, progress=told)
+
+        def progress(n: int) -> None:
+            nonlocal begun
+            if not begun:
+                show_labels(stream.classes, as_json=as_json, quiet=quiet)
+                begun = True
+            told(n)
+
+        n = pack(stream, output, progress=progress)
     size = Path(output).stat().st_size
-    aside = quarantine_of(reading, output)
     if as_json:
-        show_json(
-            examples=n, labels=stream.classes, output=output, bytes=size, skipped=stream.skipped, quarantine=aside
-        )
+        skipped = skipped_facts(stream.skipped, aside)
+        show_json(event="end", examples=n, labels=stream.classes, output=output, bytes=size, **skipped)
         return
-    if not quiet:
-        say(mapping(stream.classes))
     facts = [("examples", f"{n:,}"), ("size", counted(size, "byte"))]
     if aside is not None:
-        facts.append(("skipped", f"{counted(stream.skipped, 'line')}, in {aside}"))
+        facts.append(("skipped", skipped_words(stream.skipped, aside)))
     click.echo(repr(Summary(f"Converted to {output}", facts)))

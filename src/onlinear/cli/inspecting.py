@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from onlinear.cli.command import Command, debug_option
 from onlinear.cli.models import class_for, described
 from onlinear.cli.options import custom_rule_option
-from onlinear.cli.output import Summary, run_facts, show_json, show_table
+from onlinear.cli.output import Summary, run_facts, show_json, show_table, visible
 from onlinear.display import counted
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
     if largest:
         click.echo()
         columns = [name for name in largest[0][1] if name != "index"]
-        rows = [(str(name), *(_number(values[one]) for one in columns)) for name, values in largest]
+        rows = [(visible(str(name)), *(_number(values[one]) for one in columns)) for name, values in largest]
         who = "expert" if "mistakes" in columns else "feature"
         show_table([(who, "left"), *((name, "right") for name in columns)], rows)
 
@@ -56,9 +57,9 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     mistakes = positive + negative
     parameters = ", ".join(f"{name}={_parameter(value)}" for name, value in rule["parameters"].items())
     options = [words for name, words in _OPTIONS.items() if header[name]]
-    facts = [("rule", f"{rule['name']}({parameters})")]
+    facts = [("rule", visible(f"{rule['name']}({parameters})"))]
     if rule["own"]:
-        facts.append(("code", f"{rule['code'] or 'unknown'}, of {rule['module']}; under {rule['python']}"))
+        facts.append(("code", visible(f"{rule['code'] or 'unknown'}, of {rule['module']}; under {rule['python']}")))
     facts += [
         ("options", ", ".join(options) or "none"),
         ("rounds", f"{rounds:,} with {header['n_features']:,} features"),
@@ -77,7 +78,10 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
         read = counted(notes["rows"], "example")
         facts.append(("checkpoint", f"{counted(notes['passes'], 'pass')} completed, and {read} of the next"))
     if header["reading"]:
-        facts.append(("reading", ", ".join(f"{name}={value!r}" for name, value in header["reading"].items())))
+        options = [f"{name}={value!r}" for name, value in header["reading"].items()]
+        room = _COLUMNS - 4 - max(len(name) for name, _ in facts)
+        lines = textwrap.wrap(", ".join(options), room, break_long_words=False, break_on_hyphens=False)
+        facts += [("" if i else "reading", line) for i, line in enumerate(lines)]
     facts += [
         ("stream", header["fingerprint"] or "not known"),
         ("sha256", header["sha256"]),
@@ -86,6 +90,7 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     return facts
 
 
+_COLUMNS = 80
 _OPTIONS = {"fit_intercept": "intercept", "normalize": "normalized"}
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import csv
 import functools
-import os
 import sys
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from onlinear.cli.command import Option, debug_option
+from onlinear.cli.places import STDIN, read_once
 
 if TYPE_CHECKING:
     from onlinear.streams import Stream
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_STDIN = "-"
-_MAX_FEATURES = 1 << 27
 
 
 def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
@@ -63,7 +59,6 @@ format_options = stacked(
     _data_option(
         "--max-features",
         type=click.IntRange(1, 1 << 31),
-        default=_MAX_FEATURES,
         metavar="N",
         help="An index or a vocabulary beyond this is an error.  [default: 2^27]",
     ),
@@ -142,9 +137,16 @@ print_options = stacked(
 
 def paths(data: tuple[str, ...]) -> list[str]:
     """Return the data that were named; none is the standard input, unless a person would have to type it in."""
+    named = list(data) or [STDIN]
+    if STDIN in named and sys.stdin is None:
+        raise click.UsageError("no data: name files or folders; the standard input is closed")
     if not data and sys.stdin.isatty():
         raise click.UsageError("no data: name files or folders, or pipe examples in (- reads what is typed here)")
-    return list(data) or [_STDIN]
+    if "" in named:
+        raise click.UsageError("no data: the name of a file is empty")
+    if named.count(STDIN) > 1:
+        raise click.UsageError("- is named more than once; the standard input can be read only once")
+    return named
 
 
 def opened(
@@ -154,37 +156,45 @@ def opened(
     output: str | None = None,
     like: Any = None,
     labelled: bool = True,
+    aside: bool = True,
 ) -> Stream:
-    """Open the data with what `reading_options` have collected; `output` gives a quarantine its name."""
+    """Open the data with what `reading_options` have collected.
+
+    `output` gives a quarantine its name. Not `aside` is for those who read again: what is skipped is in its file.
+    """
     from onlinear.streams import open_stream
 
-    given = dict(reading)
-    if given.get("quarantine") is not None and given["on_error"] != "skip":
-        raise click.UsageError("--quarantine is for --on-error skip")
-    if given.get("on_error") == "skip" and given.get("quarantine") is None:
-        given["quarantine"] = quarantine_of(reading, output)
+    _check_columns(reading, like)
+    given = {name: value for name, value in reading.items() if value is not None}
+    given["quarantine"] = quarantine_of(reading, output) if aside else None
     y = given.pop("labels", None)
     return open_stream(paths(data), y, like=like, labelled=labelled, **given)
 
 
+def check_passes(passes: int, data: tuple[str, ...]) -> None:
+    """Refuse to read again what is gone when it has been read."""
+    once = read_once(paths(data))
+    if passes > 1 and once:
+        raise click.BadParameter(f"{once} can be read only once; give files by name", param_hint="--passes")
+
+
 def quarantine_of(reading: dict[str, Any], output: str | None) -> str | None:
-    """Return the file for lines that are skipped, if any are."""
-    if reading.get("on_error") != "skip":
-        return None
-    return str(reading.get("quarantine") or f"{output or 'onlinear'}.quarantine")
+    """Return the file for lines that are skipped, if any may be."""
+    given = reading.get("quarantine")
+    if reading.get("on_error") == "skip":
+        return str(given or f"{output or 'onlinear'}.quarantine")
+    if given is not None:
+        raise click.UsageError("--quarantine is for --on-error skip")
+    return None
 
 
-def check_output(option: str, path: str | None, data: Iterable[str]) -> None:
-    """Refuse, before anything is read, a place where nothing can be written or where the data are."""
-    if path is None:
-        return
-    place = Path(path)
-    if place.is_dir():
-        raise click.BadParameter(f"{path} is a folder", param_hint=option)
-    if not place.parent.is_dir():
-        raise click.BadParameter(f"{path}: there is no folder {place.parent}", param_hint=option)
-    if not os.access(place if place.exists() else place.parent, os.W_OK):
-        raise click.BadParameter(f"{path} cannot be written to", param_hint=option)
-    for each in data:
-        if place.exists() and Path(each).exists() and place.samefile(each):
-            raise click.BadParameter(f"{path} is among the data, and would be lost", param_hint=option)
+def _check_columns(reading: dict[str, Any], like: Any) -> None:
+    """Refuse options that would have no effect."""
+    known = {} if like is None else like.state.reading or {}
+    if reading.get("hash_bits") is not None and (reading["encode"] or known.get("encode")) != "hash":
+        raise click.UsageError("--hash-bits is for --encode hash")
+    for column in reading.get("text") or ():
+        if column in (reading["drop"] or ()):
+            raise click.BadParameter(f"{column!r} is among the columns to --drop", param_hint="--text")
+        if reading["features"] is not None and column not in reading["features"]:
+            raise click.BadParameter(f"{column!r} is not among the --features", param_hint="--text")

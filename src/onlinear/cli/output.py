@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from onlinear.display import Facts
+from onlinear.display import Facts, counted
 
 if TYPE_CHECKING:
     from onlinear.runs import Run
 
 _WIDE = 1_000_000
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Summary(Facts):
@@ -34,6 +36,27 @@ class Summary(Facts):
 def say(text: str) -> None:
     """Print something to the person at the terminal, beside the results."""
     click.echo(text, err=True)
+
+
+def visible(text: str) -> str:
+    """Return a text in one line that does nothing to a terminal: control characters as Python writes them."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def skipped_words(n: int, aside: str | None) -> str:
+    """Return how many lines were skipped, and where they are."""
+    return f"{counted(n, 'line')}, in {aside}" if n else counted(n, "line")
+
+
+def say_skipped(n: int, aside: str | None, *, quiet: bool) -> None:
+    """Print how many lines were skipped, where that was asked for."""
+    if aside is not None and (n or not quiet):
+        say(f"skipped {skipped_words(n, aside)}")
+
+
+def skipped_facts(n: int, aside: str | None) -> dict[str, Any]:
+    """Return how many lines were skipped, and where they are, as JSON shows it."""
+    return {"skipped": n, "quarantine": aside if n else None}
 
 
 def show_json(**facts: Any) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
 from onlinear.cli.command import Command, debug_option
 from onlinear.cli.models import loaded
-from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened
+from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened, paths
+from onlinear.cli.output import visible
+from onlinear.cli.places import STDIN
+from onlinear.errors import DataError
 
 _AT_A_TIME = 1 << 12
 """So many lines are put together before they are written."""
@@ -29,7 +33,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     """Print what MODEL predicts for DATA.
 
     Prints a label a line, for each example, and nothing else. Columns are read as they were when the model was
-    trained. Labels need not be there; where they are, nobody looks at them.
+    trained. Labels need not be there; where they are, nobody looks at them. Of no data there is nothing to print.
 
     \b
     onlinear predict model new.svm > predictions
@@ -37,7 +41,13 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     from onlinear.streams.labels import plain
 
     run = loaded(model, rule)
-    stream = opened(data, reading, like=run, labelled=False)
+    try:
+        stream = opened(data, reading, like=run, labelled=False)
+    except DataError as error:
+        if _is_of_nothing(error, paths(data)):
+            return
+        raise
+    names = {label: visible(str(label)) for label in map(plain, run.classes)}
     for labels, values in run.predictions(stream):
         for first in range(0, values.size, _AT_A_TIME):
             some = slice(first, first + _AT_A_TIME)
@@ -46,7 +56,14 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
                 objects = ({"prediction": label, **({"score": score} if scores else {})} for label, score in pairs)
                 lines = [json.dumps(one) for one in objects]
             elif scores:
-                lines = [f"{label}\t{score!r}" for label, score in pairs]
+                lines = [f"{names[label]}\t{score!r}" for label, score in pairs]
             else:
-                lines = [f"{label}" for label, _ in pairs]
+                lines = [names[label] for label, _ in pairs]
             click.echo("\n".join(lines))
+
+
+def _is_of_nothing(error: DataError, data: list[str]) -> bool:
+    """Tell whether data could not be opened because there are none."""
+    if data == [STDIN]:  # what it holds can be told only by reading it
+        return str(error) == "<stdin>: the file is empty"
+    return all(Path(each).is_file() and Path(each).stat().st_size == 0 for each in data)

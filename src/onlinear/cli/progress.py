@@ -100,6 +100,16 @@ class Watch:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
+    """Print what the labels mean, before anything is made of them."""
+    if quiet or classes is None:  # there are no examples, which whoever reads them will say
+        return
+    if as_json:
+        show_json(event="start", labels=classes)
+    else:
+        say(mapping(classes))
+
+
 def mapping(classes: Any) -> str:
     """Return what the labels mean, in words."""
     from onlinear.streams.labels import show

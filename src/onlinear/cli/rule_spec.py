@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from onlinear.cli.command import OWN_RULE
 from onlinear.errors import OnlinearError, ParameterError, RuleError
 
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
@@ -85,6 +86,12 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def file_of(text: str | None) -> str | None:
+    """Return the file that holds the rule, where one is named."""
+    home, _, _ = (text or "").partition("(")[0].strip().rpartition(":")
+    return home if home.endswith(".py") else None
+
+
 def _arguments(text: str, tail: str, hint: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     try:
         call = ast.parse(f"rule({tail}", mode="eval").body
@@ -97,6 +104,8 @@ def _arguments(text: str, tail: str, hint: str) -> tuple[tuple[Any, ...], dict[s
     for keyword in call.keywords:
         if keyword.arg is None:
             raise _bad(f"{text!r} is not of the form NAME(parameter=value, …)", hint)
+        if keyword.arg in named:
+            raise _bad(f"{keyword.arg} is given twice in {text!r}", hint)
         named[keyword.arg] = _value(keyword.value, f"{keyword.arg}=", hint)
     return positional, named
 
@@ -112,8 +121,17 @@ def _value(node: ast.expr, name: str, hint: str) -> Any:
 
 def _found(name: str, hint: str) -> Any:
     """Return the class that is meant."""
+    from onlinear.runs.model_rule import _is_rule
+
+    if not name:
+        raise _bad("no rule is named", hint)
     home, colon, inside = name.rpartition(":")
     if colon:
+        if not home or not inside:
+            raise _bad(f"{name!r} is not of the form FILE.py:CLASS or MODULE:CLASS", hint)
+        context = click.get_current_context(silent=True)
+        if context is not None:
+            context.meta.setdefault(OWN_RULE, []).append(name)
         cls = getattr(_module(home, hint), inside, None)
         if not _is_rule(cls):
             there = [one for one, value in vars(_module(home, hint)).items() if _is_rule(value)]
@@ -131,16 +149,14 @@ def _found(name: str, hint: str) -> Any:
     raise _bad(f"there is no rule {name!r}{near}; there are {', '.join(known)}, and file.py:YourRule", hint)
 
 
-def _is_rule(thing: Any) -> bool:
-    return isinstance(thing, type) and bool(vars(thing).get("__onlinear_rule__", False))
-
-
 def _module(home: str, hint: str) -> ModuleType:
     """Import a module by its name, or from a file, as Python itself would from the current folder."""
     path = Path(home)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
         raise _bad(f"{home}: there is no such file", hint)
+    if not is_file and not all(part.isidentifier() for part in home.split(".")):
+        raise _bad(f"{home!r} is neither a file FILE.py nor the name of a module", hint)
     folder = str(path.resolve().parent) if is_file else str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -152,6 +168,8 @@ def _module(home: str, hint: str) -> ModuleType:
         if is_file or error.name is None or not f"{home}.".startswith(f"{error.name}."):
             raise RuleError(f"{home}: {error}") from error
         raise _bad(f"there is no module {home!r} here", hint) from error
+    except SystemExit as error:
+        raise RuleError(f"{home}: it ends the process while it is imported: sys.exit({error.code!r})") from error
     except Exception as error:  # whatever the user's code may raise
         raise RuleError(f"{home}: {type(error).__name__}: {error}") from error
 

@@ -12,7 +12,7 @@ from onlinear.cli import rule_spec
 from onlinear.cli.command import Command
 from onlinear.cli.models import loaded
 from onlinear.cli.options import (
-    check_output,
+    check_passes,
     data_argument,
     opened,
     order_options,
@@ -21,7 +21,8 @@ from onlinear.cli.options import (
     quarantine_of,
     reading_options,
 )
-from onlinear.cli.output import Summary, rule_facts, run_facts, say, show_json
+from onlinear.cli.output import Summary, rule_facts, run_facts, say, show_json, skipped_facts, skipped_words
+from onlinear.cli.places import check_places, read_once
 from onlinear.cli.progress import Watch, working
 from onlinear.display import counted
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     help="Keep the state on the way here: after a crash the same command goes on, and ends with the same bits.",
 )
 @click.option(
-    "--every", type=click.FloatRange(0), default=30.0, show_default=True, metavar="SECONDS", help="Between checkpoints."
+    "--every", type=click.FloatRange(0), metavar="SECONDS", help="Between checkpoints, at least.  [default: 30]"
 )
 @click.option("--certify", is_flag=True, help="End with what the theorems say of this run.")
 @reading_options
@@ -64,7 +65,7 @@ def command(
     intercept: bool,
     normalize: bool,
     checkpoint: str | None,
-    every: float,
+    every: float | None,
     certify: bool,
     as_json: bool,
     quiet: bool,
@@ -80,12 +81,25 @@ def command(
     onlinear train more.svm --from model -o model
     cat data.csv | onlinear train --label spam --intercept
     """
-    for option, path in (("--output", output), ("--checkpoint", checkpoint)):
-        check_output(option, path, data)
+    aside = quarantine_of(reading, output)
+    check_places(
+        {"--output": output, "--checkpoint": checkpoint, "--quarantine": aside},
+        paths(data),
+        from_=begun,
+        labels=reading["labels"],
+        rule=rule_spec.file_of(rule),
+    )
+    check_passes(passes, data)
+    if every is not None and checkpoint is None:
+        raise click.UsageError("--every is for --checkpoint")
     if certify:
         _check_certifiable(paths(data), shuffle, begun)
-    before = None if begun is None else _before(begun, rule, intercept, normalize)
-    made = rule_spec.parse(rule or "perceptron").make(seed) if before is None else before.rule
+    before = None if begun is None else loaded(begun, rule)
+    if before is None:
+        made = rule_spec.parse("perceptron" if rule is None else rule).make(seed)
+    else:
+        made = before.rule
+        _check_unchanged(before, begun, reading["n_features"], seed, intercept, normalize, shuffle)
     rule_spec.check_options(made, intercept=intercept, normalize=normalize)
 
     from onlinear.runs import train
@@ -110,7 +124,7 @@ def command(
                 state=before,
                 n_features=reading["n_features"],
                 checkpoint=checkpoint,
-                every=every,
+                **({} if every is None else {"every": every}),
                 output=output,
                 progress=watch,
             )
@@ -119,33 +133,47 @@ def command(
             raise
         raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
     seconds = time.monotonic() - start
-    certificate = _certified(run, stream, quiet=quiet or as_json) if certify else None
-    skipped = {"skipped": stream.skipped, "quarantine": quarantine_of(reading, output)}
+    skipped = skipped_facts(stream.skipped, aside)
     if as_json:
-        proven = {} if certificate is None else {"certificate": certificate.record}
-        show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped, **proven)
+        show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped)
     else:
-        click.echo(repr(_summary(run, passes, output, skipped)))
-        if certificate is not None:
+        click.echo(repr(_summary(run, passes, output, None if aside is None else skipped_words(stream.skipped, aside))))
+    if certify:
+        # Another reading would begin the file of what is skipped anew, and may not come to its end.
+        certificate = _certified(run, opened(data, reading, aside=False), quiet=quiet or as_json)
+        if as_json:
+            show_json(event="certificate", certificate=certificate.record)
+        else:
             click.echo(repr(certificate))
 
 
-def _before(begun: str, rule: str | None, intercept: bool, normalize: bool) -> Run:
-    """Return the run to go on from, whose options cannot change."""
-    before = loaded(begun, rule)
+def _check_unchanged(
+    before: Run,
+    begun: str | None,
+    n_features: int | None,
+    seed: int | None,
+    intercept: bool,
+    normalize: bool,
+    shuffle: int,
+) -> None:
+    """Refuse options that a run has had from its beginning."""
     for option, given, had in (
         ("--intercept", intercept, before.state.fit_intercept),
         ("--normalize", normalize, before.state.normalize),
     ):
         if given and not had:
             raise click.BadParameter(f"{begun} was begun without it", param_hint=option)
-    return before
+    if n_features not in {None, before.n_features}:
+        raise click.BadParameter(f"{begun} has {counted(before.n_features, 'feature')}", param_hint="--n-features")
+    if seed is not None and not shuffle and "seed" in before.rule._fields:
+        raise click.BadParameter(f"{begun} has the seed of its rule, {before.rule.seed}", param_hint="--seed")
 
 
 def _check_certifiable(data: list[str], shuffle: int, begun: str | None) -> None:
     """Refuse what a certificate, which is made from the data in their order, cannot speak of."""
+    once = read_once(data)
     reasons = {
-        "the standard input can be read only once; give files by name": "-" in data,
+        f"{once} can be read only once; give files by name": bool(once),
         "it speaks of the examples in their order; leave out --shuffle": shuffle > 0,
         "it speaks of a run from its first round on; leave out --from": begun is not None,
     }
@@ -161,12 +189,12 @@ def _certified(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
         return certify(run, stream, progress=told)
 
 
-def _summary(run: Run, passes: int, output: str | None, skipped: dict[str, Any]) -> Summary:
+def _summary(run: Run, passes: int, output: str | None, skipped: str | None) -> Summary:
     facts = run._facts()
     if passes > 1:
         facts.insert(1, ("passes", f"{passes:,}"))
-    if skipped["quarantine"] is not None:
-        facts.append(("skipped", f"{counted(skipped['skipped'], 'line')}, in {skipped['quarantine']}"))
+    if skipped is not None:
+        facts.append(("skipped", skipped))
     if output is not None:
         facts.append(("saved to", output))
     return Summary(run._title(), facts)

@@ -81,9 +81,15 @@ class Checkpoint:
         self.reached = Reached(passes, rows, trail)
         return state
 
+    @property
+    def finished(self) -> bool:
+        """Whether all had been learned, and only the result was to be put in its place."""
+        return self.reached is not None and self.reached.passes == self._command["passes"]
+
     def begin_pass(self, number: int) -> None:
         """Take note that another pass begins."""
-        self._check_reached()
+        if self.reached is not None and number != self.reached.passes:
+            raise self._too_short(self.reached)
         self._passes, self._rows, self._trail = number, 0, Trail()
 
     def pass_over(self, learner: Learner, source: Source, labels: NDArray[Any]) -> int:
@@ -98,10 +104,8 @@ class Checkpoint:
             self.reached = None
         return n
 
-    def _check_reached(self) -> None:
-        """Raise where the examples have ended too early."""
-        if self.reached is not None and self._rows and self._passes == self.reached.passes:
-            raise DataError(f"{self._path} knows of {self.reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
+    def _too_short(self, reached: Reached) -> DataError:
+        return DataError(f"{self._path} knows of {reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
 
     def keep(self, learner: Learner, stream: Stream, source: Source, labels: NDArray[Any], first: int) -> None:
         """Take note of examples from `first` on that have been learned from, and save the state from time to time."""
@@ -110,19 +114,20 @@ class Checkpoint:
         self._note(learner, source, labels, source.n, first)
         if time.monotonic() - self._last >= self._every:
             learner.take_names(stream.names)
-            self._write(learner.glance())
+            self._write(self._path, learner.glance())
             self._last = time.monotonic()
 
     def finish(self, state: State) -> None:
         """Save the last state: should there be a crash before it is in its place, nothing is done twice."""
-        self._check_reached()
-        self._passes, self._rows, self._trail = self._command["passes"], 0, Trail()
-        self._write(state)
-
-    def _write(self, state: State) -> None:
+        if self.reached is not None and not self.finished:
+            raise self._too_short(self.reached)
         if self._path is not None:
-            notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._trail)}
-            model_file.write(self._path, state, notes=notes)
+            self._passes, self._rows, self._trail = self._command["passes"], 0, Trail()
+            self._write(self._path, state)
+
+    def _write(self, path: Path, state: State) -> None:
+        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._trail)}
+        model_file.write(path, state, notes=notes)
 
     def remove(self) -> None:
         """Remove the file: training is done."""
@@ -136,18 +141,23 @@ class Checkpoint:
         self._rows += end - first
 
 
-def command(rule: Any, state: State | None, **options: Any) -> dict[str, Any]:
+def command(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:
     """Return what training was asked for, as JSON can hold it."""
     described, tensors = describe(rule)
-    digest = hashlib.sha256()
-    for name, array in sorted(tensors.items()):
-        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
     return {
         "rule": described,
-        "rule's arrays": digest.hexdigest() if tensors else None,
+        "rule's arrays": _digest(*(tensors[name] for name in sorted(tensors))) if tensors else None,
         "begun from": None if state is None else _outline(state),
+        "start": None if start is None else _digest(*(start if isinstance(start, tuple) else [start])),
         **options,
     }
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _outline(state: State) -> list[Any]:

@@ -209,7 +209,8 @@ class Learner:
         bad = source.entry(i, np.isfinite) or source.entry(i, good)
         if bad is not None:
             column, value = bad
-            return DataError(f"{where}, column {column}: value {value}; {demand}")
+            what = f"column {column}" if source.origin is None else source.origin.feature(column)
+            return DataError(f"{where}, {what}: value {value}; {demand}")
         if self.rule.inputs == "advice":
             return DataError(f"{where}: {demand}")
         too_short = " (or the row is too short to normalize)" if self.normalize else ""

@@ -12,7 +12,7 @@ import os
 import re
 import reprlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,21 @@ from onlinear.runs.model_rule import check_description, describe, json_as_number
 from onlinear.runs.state import State, each_array, sealed, started, weights_of
 from onlinear.runs.tensor_file import Entry, TensorFile, once, open_tensors, write_tensors
 from onlinear.streams.labels import declared_classes
+from onlinear.streams.reading import Reading, without_blanks
 
 _NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}
 _COUNTERS = ("rounds", "mistakes_positive", "mistakes_negative", "updates")
 
 _FINGERPRINT = re.compile("[0-9a-f]{32}")
 
+_MOST_COUNTED = 2**62
+"""Counters are 64 bits wide where learning goes on, and there must be room to count on."""
+_MOST_DIGITS = 600
+"""So many digits Python makes a number of, however it is set up."""
+
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**63
+    return type(value) is int and 0 <= value <= _MOST_COUNTED
 
 
 def _is_sum(value: Any) -> bool:
@@ -45,10 +51,47 @@ def _is_fingerprint(value: Any) -> bool:
     return value is None or (isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None)
 
 
-_DEMANDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "kind": ("a name", lambda value: isinstance(value, str)),
-    **dict.fromkeys(("fit_intercept", "normalize"), ("true or false", lambda value: type(value) is bool)),
-    **dict.fromkeys(("n_features", *_COUNTERS), ("a count", _is_count)),
+def _is_column(value: Any) -> bool:
+    # A label in digits may be the number of a column.
+    return type(value) is int or (isinstance(value, str) and not (value.isdecimal() and len(value) > _MOST_DIGITS))
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
+
+
+def _are_kinds(value: Any) -> bool:
+    return isinstance(value, dict) and _are_strings(list(value.values()))
+
+
+def _is_delimiter(value: Any) -> bool:
+    # Whatever the parser takes; tabs and other control characters are in use.
+    return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n\0'
+
+
+def _or_null(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+_Demands: TypeAlias = dict[str, tuple[str, Callable[[Any], bool]]]
+_TRUE_OR_FALSE = ("true or false", lambda value: type(value) is bool)
+_STRING = ("a string", lambda value: isinstance(value, str))
+# `Reading` itself is made from Python's values, and takes more than JSON's types for good.
+_READING: _Demands = {
+    "label": ("the name of a column, its number, or null", _or_null(_is_column)),
+    "features": ("a list of strings, or null", _or_null(_are_strings)),
+    **dict.fromkeys(("drop", "text"), ("a list of strings", _are_strings)),
+    **dict.fromkeys(("encode", "missing"), _STRING),
+    "hash_bits": ("a count", _is_count),
+    **dict.fromkeys(("header", "zero_based"), _TRUE_OR_FALSE),
+    "delimiter": ("one ASCII character that no quote or end of a line is, or null", _or_null(_is_delimiter)),
+    "kinds": ("an object of strings, or null", _or_null(_are_kinds)),
+    "format": ("a string, or null", _or_null(_STRING[1])),
+}
+_DEMANDS: _Demands = {
+    "kind": ("a name", _STRING[1]),
+    **dict.fromkeys(("fit_intercept", "normalize"), _TRUE_OR_FALSE),
+    **dict.fromkeys(("n_features", *_COUNTERS), ("a count, at most 2^62", _is_count)),
     **dict.fromkeys(("steps", "reach"), ("at least 0", _is_sum)),
     **dict.fromkeys(("reading", "outcome", "notes"), ("an object or null", _is_object)),
     "fingerprint": ("32 hexadecimal digits, or null", _is_fingerprint),
@@ -87,6 +130,10 @@ def write(
         raise ParameterError(f"the sums over the updates are {state.steps} and {state.reach}: nothing to save")
     if not _is_fingerprint(state.fingerprint):
         raise ParameterError(f"the stream's fingerprint is {state.fingerprint!r}; it must be 32 hexadecimal digits")
+    counters = {name: int(getattr(state, name)) for name in _COUNTERS}
+    beyond = [name for name, count in counters.items() if not _is_count(count)]
+    if beyond:
+        raise ParameterError(f"{beyond[0]} is {counters[beyond[0]]}; a model file counts from 0 to 2^62")
     tensors |= _named(state.arrays)
     if state.origin is not None:
         tensors["origin"] = state.origin
@@ -99,7 +146,7 @@ def write(
         "normalize": bool(state.normalize),
         "classes": _labels_as_json(state.classes),
         "n_features": int(state.n_features),
-        **{name: int(getattr(state, name)) for name in _COUNTERS},
+        **counters,
         "steps": number_as_json(state.steps),
         "reach": number_as_json(state.reach),
         "reading": _plain("reading", state.reading),
@@ -107,6 +154,11 @@ def write(
         "outcome": _plain("outcome", outcome),
         "notes": _plain("notes", notes),
     }
+    try:
+        _check_reading(header["reading"], header["n_features"])
+        _check_notes(header["notes"])
+    except ModelError as error:  # nothing is written that would be refused later
+        raise ParameterError(f"{error}: nothing to save") from error
     write_tensors(path, header, tensors)
 
 
@@ -171,6 +223,8 @@ def _check(file: TensorFile) -> None:
     for name, (demand, fits) in _DEMANDS.items():
         if not fits(header[name]):
             raise ModelError(f"{name} is {reprlib.repr(header[name])}; it must be {demand}")
+    _check_reading(header["reading"], header["n_features"])
+    _check_notes(header["notes"])
     if max(header["mistakes_positive"] + header["mistakes_negative"], header["updates"]) > header["rounds"]:
         raise ModelError(f"it has more mistakes or updates than its {header['rounds']:,} rounds")
     size = header["n_features"] + header["fit_intercept"]
@@ -180,6 +234,33 @@ def _check(file: TensorFile) -> None:
     if "names" in entries:
         _check_entry(entries, "names", np.uint8, None)
         _check_entry(entries, "names.offsets", np.int64, header["n_features"] + 1)
+
+
+def _check_reading(reading: Any, n_features: int) -> None:
+    """Raise unless it is a `Reading` that gives no more features than the model has."""
+    if reading is None:
+        return
+    unknown = set(reading) - set(_READING)
+    if unknown:
+        raise ModelError(f"reading has {min(unknown)!r:.100}, which is no part of it")
+    for name, value in reading.items():
+        demand, fits = _READING[name]
+        if not fits(value):
+            raise ModelError(f"reading: {name} is {reprlib.repr(value)}; it must be {demand}")
+    try:
+        made = Reading(**reading)
+    except (ParameterError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"reading: {error}") from error
+    if made.encode == "hash" and 1 << made.hash_bits > n_features:
+        raise ModelError(f"reading: hash_bits is {made.hash_bits}, but the model has only {n_features:,} features")
+
+
+def _check_notes(notes: Any) -> None:
+    """Raise where they say how far training had come, but not in numbers; other notes may say anything."""
+    if notes is not None and {"passes", "rows"} <= set(notes):
+        for name in ("passes", "rows"):
+            if not _is_count(notes[name]):
+                raise ModelError(f"notes: {name} is {reprlib.repr(notes[name])}; it must be a count")
 
 
 def _check_entry(entries: dict[str, Entry], name: str, dtype: type, size: int | None) -> None:
@@ -230,6 +311,9 @@ def _packed(names: tuple[str, ...], n: int) -> tuple[NDArray[np.uint8], NDArray[
     """Return names as bytes, and where each begins."""
     if len(names) != n:
         raise ParameterError(f"there are {len(names)} names and {n} features: nothing to save")
+    twice = _twice(names)
+    if twice is not None:
+        raise ParameterError(f"two features are called {twice!r:.100}: nothing to save; their names must differ")
     try:
         encoded = [name.encode() for name in names]
     except UnicodeEncodeError as error:
@@ -245,9 +329,27 @@ def _unpacked(file: TensorFile, n: int) -> tuple[str, ...]:
         raise ModelError("names.offsets does not divide the names")
     places = offsets.tolist()
     try:
-        return tuple(text[places[k] : places[k + 1]].decode() for k in range(n))
+        names = tuple(text[places[k] : places[k + 1]].decode() for k in range(n))
     except UnicodeDecodeError as error:
         raise ModelError(f"a name is not UTF-8: {error.reason}") from error
+    twice = _twice(names)
+    if twice is not None:
+        raise ModelError(f"two of its features are called {twice!r:.100}")
+    return names
+
+
+def _twice(names: tuple[str, ...]) -> str | None:
+    """Return a name that two features have.
+
+    Features that were declared beyond those with names are called "", at the end. Before these "" is a name like
+    any other, as of the first column of a CSV file that came with row numbers.
+    """
+    seen: set[str] = set()
+    for name in without_blanks(names):
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _labels_as_json(classes: NDArray[Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def check_description(described: Any) -> None:
 def restore(file: TensorFile, given: Any) -> Any:
     """Return the rule with its parameters; one of the user's own is made from the class that was given."""
     described = file.header["rule"]
-    cls = _class_of(described, given)
+    cls = _class_of(file.header, given)
     parameters = {name: _parameter(file, value) for name, value in described["parameters"].items()}
     try:
         return cls(**parameters)
@@ -98,7 +98,8 @@ def restore(file: TensorFile, given: Any) -> Any:
         raise ModelError(f"{described['name']} refuses its parameters: {error}") from error
 
 
-def _class_of(described: dict[str, Any], given: Any) -> Any:
+def _class_of(header: dict[str, Any], given: Any) -> Any:
+    described = header["rule"]
     name, own = described["name"], described["own"]
     if own and given is None:
         raise ParameterError(
@@ -116,9 +117,12 @@ def _class_of(described: dict[str, Any], given: Any) -> Any:
     if described["python"] == _PYTHON and described["code"] is not None:
         found = own_fingerprint(given)
         if found is not None and found != described["code"]:
+            start = "(w[1:], w[0])" if header["fit_intercept"] else "w"
+            options = "".join(f", {option}=True" for option in ("fit_intercept", "normalize") if header[option])
             raise ModelError(
-                f"the code of {name} has changed since: it is {found} now and was {described['code']}; load with"
-                " the code as it was, or begin anew with start=safetensors.numpy.load_file(path)['weights']"
+                f"the code of {name} has changed since: it is {found} now and was {described['code']}; load with the"
+                " code as it was, or begin anew: w = safetensors.numpy.load_file(path)['weights'],"
+                f" start={start}{options}"
             )
     return given
 

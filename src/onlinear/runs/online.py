@@ -149,7 +149,7 @@ def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
         learner.trail = None
         return learner
     stream.expect(learner.classes)
-    stream.check_names(learner.names)
+    stream.check_features(learner.names, learner.how_read)
     return learner
 
 
@@ -241,7 +241,7 @@ def _look_ahead(pairs: Iterator[Pair], *, only_one: bool) -> tuple[Classes, Iter
         if size > _LOOK_AHEAD:
             raise DataError(
                 f"only one label ({show(labels[0])}) in the first {size >> 20} MB;"
-                " name both with classes=(negative, positive)"
+                " name both with --classes, classes=(negative, positive)"
             )
     if not held:
         raise DataError("no examples")

@@ -163,7 +163,7 @@ class Run(Facts):
 
         Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
         """
-        stream.check_names(self.state.names)
+        stream.check_features(self.state.names, self.state.reading)
         learner, classes = Learner.reading(self.rule, self.state), Classes(self.state.classes)
         done = 0
         for chunk in stream.unlabelled():

@@ -60,8 +60,11 @@ def each_array(function: Callable[..., NDArray[Any]], arrays: Any, *others: Any)
 
 def started(rule: Any, n: int) -> Any:
     """Return the rule's state for n per-feature entries, once it is known to be one."""
-    arrays = rule.start(n)
     name = type(rule).__name__
+    try:
+        arrays = rule.start(n)
+    except (ArithmeticError, AttributeError, LookupError, NameError, TypeError) as error:
+        raise RuleError(f"rule {name}: start({n}) failed: {type(error).__name__}: {error}") from error
     if not (isinstance(arrays, np.ndarray) or hasattr(arrays, "_fields")):
         raise RuleError(f"rule {name}: start() returned {type(arrays).__name__}, not an array or a NamedTuple")
     if not isinstance(arrays, np.ndarray) and not hasattr(arrays, "w"):

@@ -30,8 +30,8 @@ _KEY = "onlinear"
 _FORMAT = "onlinear model"
 _UNSIGNED = "0" * 64
 
-_MOST_HEADER = 100_000_000
-"""Bytes of a header, at most; safetensors has the same limit."""
+_MOST_HEADER = 16_000_000
+"""Bytes of a header, at most: room for two million sizes of batches. Parsed, JSON can take 30 times its size."""
 _MOST_DIMENSIONS = 32
 
 # Format, version and checksum come first, so that they are found without reading any JSON.
@@ -112,7 +112,12 @@ def write_tensors(path: str | os.PathLike[str], header: Mapping[str, Any], tenso
     text = _dumps(outer).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > _MOST_HEADER:
-        raise ParameterError(f"the header would have {len(text):,} bytes; a model file has room for {_MOST_HEADER:,}")
+        sizes = {name: len(_dumps(value)) for name, value in header.items()}
+        most = max(sizes, key=lambda name: sizes[name])
+        raise ParameterError(
+            f"the header would have {len(text):,} bytes, for {most} alone {sizes[most]:,};"
+            f" a model file has room for {_MOST_HEADER:,}"
+        )
     text = len(text).to_bytes(8, "little") + text
     digest = hashlib.sha256(text)
     for chunk in arrays:

@@ -92,7 +92,7 @@ def train(
     """
     course = Course(stream, passes, shuffle, seed)
     options = Options(fit_intercept, normalize, start, state, n_features, None)
-    kept = Checkpoint(checkpoint, every, _asked(rule, options, course))
+    kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
     learner, pairs = _taken_up(rule, course, kept) or begun(rule, stream, None, options, course.pairs())
     clock = Clock(learner, progress)
     for source, labels in pairs:
@@ -102,10 +102,10 @@ def train(
         for row, end in clock.spans(source.n, course, first):
             feed(learner, source, labels, slice(row, end))
         kept.keep(learner, stream, source, labels, first)
-    if learner.rounds == 0:
-        raise DataError("no examples")
     if course.read:
         learner.take_names(stream.names)
+    elif not kept.finished:
+        raise DataError("no examples")
     done = Run(learner.rest())
     kept.finish(done.state)
     if output is not None:
@@ -120,10 +120,12 @@ def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
     return command(
         rule,
         state,
+        options.start,
         fit_intercept=bool(options.fit_intercept),
         normalize=bool(options.normalize),
         passes=course.passes,
         shuffle=[course.window, course.seed] if course.window else None,
+        n_features=options.n_features,
         reading=course.stream.reading.as_dict(),
     )
 
@@ -146,6 +148,8 @@ class Course:
         check_integers(0, shuffle=window, seed=seed)
         if not isinstance(stream, Stream):
             raise ParameterError(f"stream is {type(stream).__name__}; open_stream makes one")
+        if passes > 1 and stream.once:
+            raise DataError(f"{stream.once} can be read only once; there are to be {passes} passes")
         self.stream, self.passes, self.window, self.seed = stream, passes, window, seed
         self.number = 0
         """Which pass is under way."""
@@ -160,8 +164,9 @@ class Course:
             chunks = self.stream.chunks()
             if self.window:
                 chunks = shuffled(chunks, self.window, self.seed, number)
-            self.number, self.begins, self.read = number, True, True
+            self.number, self.begins = number, True
             for chunk in chunks:
+                self.read = True
                 yield chunk_pair(chunk)
                 self.begins = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -21,13 +22,18 @@ class Origin(Protocol):
         """Return an example as it was written, without the end of its line."""
 
 
+def _column(column: int) -> str:
+    """Return what a column is called where nothing else is known of it."""
+    return f"column {column}"
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Examples in their order: a matrix, their labels, and where they come from.
 
     `X` is an array or a SciPy CSR matrix, `y` has a label for each row as it stands in the data, and `rows`
     says which of the origin's rows these are (None: all, in order). `sums` are those of the trail, where they have been
-    taken already.
+    taken already, and `feature` says what a column is called where it was read.
     """
 
     X: Any
@@ -35,6 +41,7 @@ class Chunk:
     origin: Origin
     rows: NDArray[np.intp] | None = None
     sums: RowSums | None = None
+    feature: Callable[[int], str] = _column
 
     @property
     def n(self) -> int:
@@ -59,7 +66,7 @@ class Chunk:
         """Return some of the examples, in the order of their numbers here."""
         chosen = rows if self.rows is None else self.rows[rows]
         sums = None if self.sums is None else self.sums.part(rows)
-        return Chunk(self.X[rows], self.y[rows], self.origin, chosen, sums)
+        return Chunk(self.X[rows], self.y[rows], self.origin, chosen, sums, self.feature)
 
     def copied(self) -> Chunk:
         """Return the examples in memory of their own."""
@@ -80,7 +87,7 @@ class Fault(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What one piece of a file came to."""
+    """What one piece of a file came to: examples, and the faults among them in their order, to be drawn once."""
 
     chunk: Chunk
-    faults: list[Fault]
+    faults: Iterable[Fault]

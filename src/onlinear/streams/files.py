@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from onlinear.errors import DataError
+from onlinear.streams.buffers import Buffers
 
 STDIN = "-"
 _NEWLINE = 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 20
 _SLACK = 128
 """Bytes behind the text: for the end of a last line that has none, and for loads of 64 bytes at a time."""
@@ -48,7 +50,10 @@ class Pipe(str):
     def of(cls, name: str) -> Pipe:
         """Open a pipe, or the standard input."""
         pipe = cls(name)
-        pipe.file = _standard_input() if name == STDIN else _open(name)
+        file = _standard_input() if name == STDIN else _open(name)
+        decompressed = _decompression(bytes(file.peek(_LONGEST_MAGIC)))
+        # Looked at decompressed, too: it cannot be opened a second time for that.
+        pipe.file = file if decompressed is None else io.BufferedReader(cast("Any", decompressed(file)))
         return pipe
 
 
@@ -77,20 +82,20 @@ def opened(name: str) -> BinaryIO:
     """Open a file, and decompress it where it begins like a compressed one."""
     try:
         if isinstance(name, Pipe):
-            start, raw = bytes(name.file.peek(_LONGEST_MAGIC)), name.file
-        else:
-            with _open(name) as file:
-                start, raw = file.read(_LONGEST_MAGIC), name
-        decompressed = next((open_ for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), None)
-        if decompressed is not None:
-            return decompressed(raw)
-        return cast("BinaryIO", raw) if isinstance(name, Pipe) else _open(name)
+            return cast("BinaryIO", name.file)
+        with _open(name) as file:
+            decompressed = _decompression(file.read(_LONGEST_MAGIC))
+        return _open(name) if decompressed is None else decompressed(name)
     except OSError as error:
         raise DataError(f"{shown(name)}: {error.strerror or error}") from error
 
 
-def _open(name: str) -> BinaryIO:
+def _open(name: str) -> Any:
     return Path(name).open("rb")
+
+
+def _decompression(start: bytes) -> Callable[[Any], BinaryIO] | None:
+    return next((open_ for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), None)
 
 
 def _standard_input() -> Any:
@@ -117,10 +122,14 @@ def pieces(names: Iterable[str]) -> Iterator[Piece]:
 def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
     rest: bytes | bytearray = b""
     number = 0
+    buffers = Buffers()
     while True:
-        text = bytearray(len(rest) + _PIECE + _SLACK)
+        size = len(rest) + _PIECE
+        text = buffers.take(size + _SLACK)
         text[: len(rest)] = rest
-        end, problem = filled(file, memoryview(text)[:-_SLACK], len(rest))
+        end, problem = filled(file, memoryview(text)[:size], len(rest))
+        if number == 0 and text.startswith(_BYTE_ORDER_MARK):
+            text[: len(_BYTE_ORDER_MARK)] = b" " * len(_BYTE_ORDER_MARK)
         if problem is not None:
             # The whole lines before are good; the one that was cut off goes with what is missing.
             yield Piece(name, number, text, text.rfind(b"\n", 0, end) + 1)
@@ -195,21 +204,20 @@ def damage(error: Exception) -> str | None:
 
 def beginning(name: str, size: int) -> bytes:
     """Return how a file begins, decompressed, as far as it can be read."""
+    if isinstance(name, Pipe):
+        try:
+            return bytes(name.file.peek(size))  # what has arrived so far
+        except Exception as error:
+            problem = damage(error)
+            if problem is None:
+                raise
+            raise DataError(f"{shown(name)}: {problem}") from error
     text = bytearray(size)
-    with _again(name) as file:
+    with opened(name) as file:
         end, problem = filled(file, memoryview(text), 0)
     if problem is not None and end == 0:
         raise DataError(f"{shown(name)}: {problem}")
     return bytes(text[:end])
-
-
-def _again(name: str) -> BinaryIO:
-    """Open a file to look at it; of a pipe, what has arrived is copied and stays there."""
-    if not isinstance(name, Pipe):
-        return opened(name)
-    start = bytes(name.file.peek(1))
-    copy = io.BytesIO(start)
-    return next((open_(copy) for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), copy)
 
 
 def _gzip(raw: Any) -> BinaryIO:

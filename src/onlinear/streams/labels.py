@@ -108,7 +108,7 @@ def found_classes(labels: list[Any]) -> Classes:
     """Return two labels that were found in the data, in order."""
     if len(labels) < 2:
         seen = show(labels[0]) if labels else "none"
-        raise DataError(f"only one label ({seen}) in the data; name both with classes=(negative, positive)")
+        raise DataError(f"only one label ({seen}) in the data; name both with --classes, classes=(negative, positive)")
     try:
         return Classes(np.array(sorted(labels)))
     except TypeError as error:

@@ -69,7 +69,7 @@ class LibsvmReader:
                 if parsed.piece.number == 0:
                     file, first = parsed.piece.name, 1
                 origin = _Lines(parsed, first)
-                faults = [self._fault(parsed, first, fault.tolist()) for fault in parsed.faults]
+                faults = (self._fault(parsed, first, fault.tolist()) for fault in parsed.faults)
                 yield Read(Chunk(parsed.X, parsed.y, origin, sums=parsed.sums), faults)
                 first += parsed.lines_read
         except DamagedFileError as error:
@@ -108,7 +108,7 @@ class LibsvmReader:
         rows, entries, bad, left, width, read = map(int, totals)
         if piece.too_long:
             faults, bad, read = np.zeros((1, 5), dtype=np.int32), 1, 1
-        overflowed: list[tuple[int, int]] = []
+        overflowed: list[tuple[int, int, int]] = []
         for place, begin, end in hard[:left].tolist():
             value = float(piece.text[begin:end])
             if place >= 0:
@@ -116,9 +116,10 @@ class LibsvmReader:
             else:
                 y[-1 - place] = value
             if math.isinf(value):
-                row = -1 - place if place < 0 else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
+                label = place < 0
+                row = -1 - place if label else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
                 if not overflowed or overflowed[-1][0] != row:  # a line is told of once
-                    overflowed.append((row, begin))
+                    overflowed.append((row, begin, kernel.BAD_LABEL if label else kernel.BAD_VALUE))
         # No column at all is no matrix to SciPy's taste; an example without features is one all the same.
         shape = (rows, max(1, width))
         X = scipy.sparse.csr_array((values[:entries], indices[:entries], indptr[: rows + 1]), shape=shape)
@@ -140,30 +141,33 @@ class LibsvmReader:
         return Fault(before, place, self._reason(kind, word), _line(text, start))
 
     def _reason(self, kind: int, word: str) -> str:
-        index = word.partition(":")[0]
-        return {
-            kernel.NO_LABEL: f"{word!r} where the label should be",
-            kernel.SEVERAL_LABELS: f"label {word!r}; an example has one label",
-            kernel.BAD_LABEL: f"label {word!r} is not a finite number",
-            kernel.BAD_INDEX: f"{word!r} is not index:value",
-            kernel.INDEX_TOO_SMALL: f"index {index}; libsvm indices start at 1 (use --zero-based)",
-            kernel.INDEX_TOO_LARGE: f"index {index}; at most {self.max_features:,} features (--max-features)",
-            kernel.INDEX_NOT_ASCENDING: f"index {index} is not above the one before; indices must ascend, each once",
-            kernel.BAD_VALUE: f"value {word!r} is not a finite number",
-        }[kind]
+        return _REASONS[kind].format(word=repr(word), index=word.partition(":")[0], most=f"{self.max_features:,}")
 
 
-def _without(parsed: _Parsed, overflowed: list[tuple[int, int]]) -> _Parsed:
+_REASONS = {
+    kernel.NO_LABEL: "{word} where the label should be",
+    kernel.SEVERAL_LABELS: "label {word}; an example has one label",
+    kernel.BAD_LABEL: "label {word} is not a finite number",
+    kernel.BAD_INDEX: "{word} is not index:value",
+    kernel.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use --zero-based)",
+    kernel.INDEX_TOO_LARGE: "index {index}; at most {most} features (--max-features)",
+    kernel.INDEX_NOT_ASCENDING: "index {index} is not above the one before; indices must ascend, each once",
+    kernel.BAD_VALUE: "value {word} is not a finite number",
+}
+
+
+def _without(parsed: _Parsed, overflowed: list[tuple[int, int, int]]) -> _Parsed:
     """Return the piece without rows that have a number next to the largest float, and turned out beyond it."""
     faults = {(int(one[1]), tuple(one.tolist())) for one in parsed.faults}
-    rows = np.array([row for row, _ in overflowed])
-    for row, at in overflowed:
+    rows = np.array([row for row, _, _ in overflowed])
+    for row, at, kind in overflowed:
         line, start = int(parsed.lines[row]), int(parsed.starts[row])
-        faults.add((line, (row, line, start, kernel.BAD_VALUE, at)))
+        faults.add((line, (row, line, start, kind, at)))
     kept = np.setdiff1d(np.arange(parsed.y.size), rows)
     listed = np.array([fault for _, fault in sorted(faults)], dtype=np.int32)
     listed[:, 0] = np.searchsorted(kept, listed[:, 0])
     X = parsed.X[kept]
+    X.resize(kept.size, int(X.indices.max(initial=0)) + 1)
     X.has_canonical_format = True
     return parsed._replace(
         X=X,

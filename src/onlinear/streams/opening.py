@@ -11,14 +11,14 @@ from typing import Any, Literal, TypeAlias, get_args
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams import arrays, packed, tables
 from onlinear.streams.files import STDIN, Pipe, beginning, found, shown
+from onlinear.streams.labels import declared_classes
 from onlinear.streams.libsvm import LibsvmReader
 from onlinear.streams.quarantine import OnError, Quarantine
-from onlinear.streams.reading import Reading
-from onlinear.streams.stream import Reader, Stream
+from onlinear.streams.reading import Kind, Reading, without_blanks
+from onlinear.streams.stream import MAX_FEATURES, Reader, Stream
 
 Format: TypeAlias = Literal["libsvm", "csv", "parquet", "arrow", "npy", "npz"]
 
-MAX_FEATURES = 1 << 27
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz"}
 _ENDINGS = {
     ".csv": "csv",
@@ -28,6 +28,13 @@ _ENDINGS = {
     ".svmlight": "libsvm",
 }
 _FORMATS = get_args(Format)
+_TABLE = frozenset({"label", "features", "drop", "text", "encode", "hash_bits", "missing", "kinds"})
+_OPTIONS = {
+    "libsvm": frozenset({"zero_based"}),
+    "csv": _TABLE | {"header", "delimiter"},
+    "npy": frozenset({"label"}),
+    **dict.fromkeys(("parquet", "arrow", "tables in memory"), _TABLE),
+}
 _LIBSVM_LINE = re.compile(rb"[^\s,:]+([ \t]+(qid|\d+):\S+)+[ \t]*(#.*)?\r?")
 _SAMPLE = 1 << 16
 
@@ -93,29 +100,34 @@ def open_stream(
     if not (type(max_features) is int and 0 < max_features <= 1 << 31):
         raise ParameterError(f"max_features is {max_features!r}; it must be an integer from 1 to 2^31")
     known = getattr(like, "state", like)
-    options = (Reading() if known is None else Reading(**(known.reading or {}))).but(**reading)
-    if known is not None and classes is None:
-        classes = known.classes
-    names = None if known is None else known.names
-    source = _Source(data, y, options, max_features, labelled, names)
+    names: tuple[str, ...] | None = None
+    options = Reading()
+    if known is not None:
+        options = Reading(**(known.reading or {}))
+        names = None if known.names is None else without_blanks(known.names)
+        classes = known.classes if classes is None else classes
+    options = options.but(**reading)
+    source = _Source(data, y, options, max_features, labelled, names, _label_kind(classes))
     if _are_paths(data):
-        given = [name for name, value in reading.items() if value not in (None, (), False)]
-        reader = source.of_files(found(data), format, given)
+        files = found(data)
+        if quarantine is not None and any(_same_file(quarantine, name) for name in files):
+            raise ParameterError(f"the quarantine {os.fspath(quarantine)} is one of the files to read")
+        reader = source.of_files(files, format)
+        options = options.but(format=source.kind)
     else:
         reader = source.of_object()
+    source.check_options(reading)
     if reader.width is not None and reader.width > max_features:
         raise DataError(
             f"there are {reader.width:,} features; at most {max_features:,} (--max-features, max_features=)"
         )
-    options = options.but(format=source.kind)
     if isinstance(reader, packed.PackedReader):
         options = Reading(**reader.reading)
         classes = reader.classes if classes is None else classes
     elif isinstance(reader, tables.TableReader) and options.encode == "hash":
         options = options.but(kinds=reader.kinds)  # names would tell, but there are none
-    if n_features is None:
-        n_features = reader.width
-    return Stream(reader, options, Quarantine(on_error, quarantine), classes, n_features, source.once)
+    n_features = reader.width if n_features is None else n_features
+    return Stream(reader, options, Quarantine(on_error, quarantine), classes, n_features, source.once, max_features)
 
 
 class _Source:
@@ -129,34 +141,43 @@ class _Source:
         max_features: int,
         labelled: bool,
         names: tuple[str, ...] | None,
+        label_kind: Kind | None,
     ) -> None:
         self.data, self.y, self.reading, self.max_features, self.labelled = data, y, reading, max_features, labelled
         self.columns: dict[str, Any] = {"max_features": max_features, "labelled": labelled, "names": names}
+        self.columns["label_kind"] = label_kind
         self.once = ""
         """What can be read only once, if it can."""
-        self.kind: str | None = None
-        """The format of the files."""
+        self.kind = "matrices"
+        """What it is."""
 
-    def of_files(self, files: list[str], kind: str | None, given: list[str]) -> Reader:
-        kind = kind or looks_like(files[0])
+    def check_options(self, given: dict[str, Any]) -> None:
+        """Raise for an option of reading that means nothing here."""
+        usual = Reading()
+        for name, value in given.items():
+            if name not in _OPTIONS.get(self.kind, ()) and value not in (None, (), [], getattr(usual, name)):
+                raise ParameterError(f"{name} says nothing about {self.kind}; it is for {_known_to(name)}")
+
+    def of_files(self, files: list[str], kind: str | None) -> Reader:
+        looked, kind = kind is None, kind or looks_like(files[0])
         if kind not in _FORMATS:
             raise ParameterError(f"format is {kind!r}; it must be one of {list(_FORMATS)}")
         self.kind = kind
         pipes = [name for name in files if isinstance(name, Pipe)]
         if pipes:
             self.once = "the standard input" if pipes[0] == STDIN else pipes[0]
-            if kind in {"parquet", "npz"}:
-                raise DataError(f"{kind} cannot be read from {self.once}; give a file")
+            if kind in {"parquet", "npz"} or (kind == "arrow" and looked):
+                # An Arrow stream has nothing to tell it by; this is a file, which is read from its end.
+                raise DataError(f"a file of {kind} cannot be read from {self.once}; give it by name")
         if self.y is not None and kind not in {"npy", "npz"}:
-            raise ParameterError(f"y is for matrices; {kind} files have their labels in them (label=)")
+            raise ParameterError(
+                f"labels of their own (--labels, y=) are for matrices; {kind} files have them inside (--label)"
+            )
         if kind in {"csv", "parquet", "arrow"}:
             return self._table(files, kind)
         if self.reading.encode == "hash":
             raise DataError(f"features that were hashed have no numbers in {kind} files; give a table with the names")
         if kind == "libsvm":
-            columns_only = [name for name in given if name != "zero_based"]
-            if columns_only:
-                raise ParameterError(f"{columns_only[0]} is for tables; libsvm lines have no columns")
             return LibsvmReader(files, 0 if self.reading.zero_based else 1, self.max_features, self.labelled)
         read = arrays.npy_reader if kind == "npy" else arrays.npz_reader
         return read(files, self.y, self.reading, labelled=self.labelled)
@@ -165,6 +186,7 @@ class _Source:
         if kind == "csv":
             return tables.csv_reader(files, self.reading, **self.columns)
         if not self.once and packed.is_packed(files[0]):
+            self.kind = "converted files"
             return packed.packed_reader(files, max_features=self.max_features, labelled=self.labelled)
         read = tables.parquet_reader if kind == "parquet" else tables.arrow_reader
         return read(files, self.reading, **self.columns)
@@ -175,6 +197,7 @@ class _Source:
         if y is None and (hasattr(data, "__arrow_c_stream__") or library in {"pandas", "polars"}):
             # Of a table its size is known; what has none gives out its batches once.
             self.once = "" if hasattr(data, "shape") or hasattr(data, "num_rows") else "this table"
+            self.kind = "tables in memory"
             return tables.frame_reader(data, self.reading, **self.columns)
         if y is not None or hasattr(data, "shape"):
             return arrays.matrix_reader(data, y, labelled=self.labelled)
@@ -208,6 +231,32 @@ def looks_like(name: str) -> str:
     if not start.strip():
         raise DataError(f"{shown(name)}: the file is empty")
     raise DataError(f"{shown(name)}: its first line looks like no format known here; name it with --format, format=")
+
+
+def _same_file(path: str | os.PathLike[str], name: str) -> bool:
+    return os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name)  # noqa: PTH110, PTH121
+
+
+def _label_kind(classes: Any) -> Kind | None:
+    """Return what labels are where two are known; text may stand for numbers, as on a command line."""
+    if classes is None:
+        return None
+    labels = declared_classes(classes).labels
+    if labels.dtype.kind == "U":
+        return None if all(map(_is_number, labels)) and not hasattr(classes, "dtype") else "category"
+    return "number" if labels.dtype.kind in "fiu" else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _known_to(option: str) -> str:
+    return ", ".join(kind for kind, options in _OPTIONS.items() if option in options)
 
 
 def _are_paths(data: Any) -> bool:

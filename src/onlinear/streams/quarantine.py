@@ -16,7 +16,8 @@ OnError: TypeAlias = Literal["raise", "skip"]
 class Quarantine:
     """Takes the faults of one reading: the first is raised, or all are counted and written to a file.
 
-    In the file each line stands as it was, under a comment that says where it came from and what is wrong.
+    In the file each line stands as it was, under a comment that says where it came from and what is wrong. A
+    reading begins it anew with its first fault.
     """
 
     def __init__(self, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
@@ -40,14 +41,17 @@ class Quarantine:
             self._file.write(f"# {fault.place}: {fault.reason}\n".encode(errors="replace") + fault.written + b"\n")
 
     def __enter__(self) -> Self:
+        # What is there under the name stays until there is something to put in its place.
+        self._close()
         self.count = 0
-        if self._path is not None:
-            Path(self._path).unlink(missing_ok=True)  # what an earlier reading has put aside
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

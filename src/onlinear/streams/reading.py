@@ -90,9 +90,28 @@ class Reading:
             if value != getattr(usual, name)
         }
 
+    def features_by(self) -> dict[str, Any]:
+        """Return what decides which feature a cell of a table is; the same for all tables that belong together."""
+        hashed = self.encode == "hash"
+        return {
+            "encode": self.encode,
+            "hash_bits": self.hash_bits if hashed else None,
+            "text": sorted(self.text),
+            "missing": "indicator" if self.missing == "indicator" else "none",
+            "kinds": dict(self.kinds) if hashed and self.kinds is not None else None,
+        }
+
     def but(self, **given: Any) -> Reading:
         """Return this reading with what is given, and not None, in its place."""
         unknown = set(given) - {field.name for field in fields(self)}
         if unknown:
             raise ParameterError(f"{unknown.pop()!r} is no option of reading")
         return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+def without_blanks(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names without the blank ones at the end, which stand for features that were declared and not yet named."""
+    n = len(names)
+    while n and not names[n - 1]:
+        n -= 1
+    return names[:n]

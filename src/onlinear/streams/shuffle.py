@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.errors import DataError
 from onlinear.streams.chunk import Chunk
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -22,17 +23,18 @@ def shuffled(chunks: Iterable[Chunk], window: int, seed: int, passes: int) -> It
     The order is a function of (seed, number of the pass, number of the example) alone: blocks do not show in it.
     """
     held: list[Chunk] = []
-    row = 0
+    row, space = 0, window
     for chunk in chunks:
         begin = 0
         while begin < chunk.n:
-            space = window - sum(one.n for one in held)
             end = min(chunk.n, begin + space)
-            held.append(chunk if end - begin == chunk.n else chunk.take(np.arange(begin, end)))
+            # A copy: whoever makes the blocks may reuse their memory.
+            held.append(chunk.copied() if end - begin == chunk.n else chunk.take(np.arange(begin, end)))
+            space -= end - begin
             begin = end
-            if space == held[-1].n:
+            if space == 0:
                 yield _drawn(held, row, seed, passes)
-                row += window
+                row, space = row + window, window
                 held = []
     if held:
         yield _drawn(held, row, seed, passes)
@@ -87,7 +89,10 @@ def _joined(chunks: list[Chunk]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
     X: Any
-    if hasattr(chunks[0].X, "indptr"):
+    kinds = {"sparse" if hasattr(chunk.X, "indptr") else chunk.X.shape[1] for chunk in chunks}
+    if len(kinds) > 1:
+        raise DataError(f"{chunks[0].place(0)} and on: blocks of one window are sparse and dense, or of several widths")
+    if "sparse" in kinds:
         import scipy.sparse
 
         width = max(chunk.X.shape[1] for chunk in chunks)

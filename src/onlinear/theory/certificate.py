@@ -82,8 +82,11 @@ def certify(
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = opened(X, y, options_of(run))
     description = described(run, examples.n)
-    if run.state.fingerprint not in {None, fingerprint_of(examples, description["procedure"]["passes"])}:
-        raise DataError("these are not the examples that the run has read: their checksum is another")
+    left = run.state.fingerprint
+    if left is not None and left != fingerprint_of(examples, description["procedure"]["passes"]):
+        raise DataError(
+            "these are not the examples that the run has read, or not in its order: their checksum is another"
+        )
     again = replayed(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **described(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, "the run has", "over these examples it gets")

@@ -190,7 +190,8 @@ def _with_comparator(trace: Trace, u: Floats) -> Iterator[Claim]:
         # A start whose squares underflow need not be 0 to u.
         begun = abs(trace.before["inner"][0])
         yield _claim(trace, "alignment: sum", inner, np.cumsum(step * agreement), np.cumsum(slack) + begun)
-        cosine = np.sqrt(trace.potentials["squared_norm"] + _LEAST) * length
+        # ‖u‖ of a subnormal u is off by as much as the least float, which is then no small part of it.
+        cosine = np.sqrt(trace.potentials["squared_norm"] + _LEAST) * (length + 4.0 * _LOST)
         yield _claim(trace, "alignment: cosine", inner, cosine, slack)
 
 

@@ -39,13 +39,17 @@ def fit(column: str, kind: Any, wanted: Kind, where: str) -> None:
         raise DataError(f"{where}: column {column!r} is of type {kind}, but is read as {_READ_AS[wanted]}")
 
 
-def fit_label(column: str, kind: Any, where: str) -> None:
-    """Raise where a column's Arrow type is none for labels."""
+def fit_label(column: str, kind: Any, wanted: Kind | None, where: str) -> None:
+    """Raise where a column's Arrow type is none for labels; or one of numbers, where those that are known are text."""
     from pyarrow import types
 
     value = kind.value_type if types.is_dictionary(kind) else kind
     if not _is_plain(value):
         raise DataError(f"{where}: the labels in column {column!r} are of type {kind}; they must be numbers or strings")
+    if wanted == "category" and _is_number(value) and not types.is_boolean(value):
+        raise DataError(
+            f"{where}: the labels in column {column!r} are of type {kind}, but those that are known are text"
+        )
 
 
 def as_kind(column: Any, kind: Kind) -> Any:

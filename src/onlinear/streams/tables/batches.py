@@ -18,9 +18,11 @@ from onlinear.streams.tables.columns import check_distinct
 ROWS = 1 << 16
 """A batch has at most so many rows,"""
 _BYTES = 1 << 22
-"""and about so many bytes,"""
+"""and about so many bytes, as it is stored and as numbers,"""
 _FEWEST = 1 << 10
 """but so many rows it may have, if they are not wide: the size of a dictionary is not that of its rows."""
+_CELL = 9
+"""So many bytes a number takes, with whether it is there."""
 
 Check = Callable[[Any, str], None]
 """Is called with the schema of each file, and the file's name, before it is read."""
@@ -66,7 +68,7 @@ def unpacked(batch: Batch, kinds: dict[str, Kind], label: str | None) -> Rows:
         columns = {name: as_kind(batch.rows.column(name), kind) for name, kind in kinds.items()}
         if label is not None:
             columns[label] = as_labels(batch.rows.column(label))
-    return Rows(columns, batch.rows.num_rows, None, [], {}, origin)
+    return Rows(columns, batch.rows.num_rows, None, [], [], origin)
 
 
 class Parquet:
@@ -206,7 +208,8 @@ def readable(name: str) -> Iterator[None]:
         raise DataError(f"{name}: {error.strerror or _line(error)}") from error
     except MemoryError as error:
         raise DataError(f"{name}: it asks for more memory than there is; it may be damaged") from error
-    except (pa.ArrowException, ValueError, EOFError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError, EOFError) as error:
+        # The last but one for what Python objects come to in a frame, such as an integer of 70 bits.
         raise DataError(f"{name}: {_line(error)}") from error
 
 
@@ -216,8 +219,9 @@ def _line(error: BaseException) -> str:
 
 def _rows_of(held: int, rows: int, columns: int) -> int:
     """Return how many rows a batch should have, of a table of so many bytes, rows and columns."""
-    fewest = max(1, min(_FEWEST, _BYTES // (8 * max(1, columns))))
-    return min(ROWS, max(fewest, _BYTES * rows // max(1, held)))
+    # What is stored may be far less than the numbers that it comes to: zeros take next to nothing.
+    most = max(1, min(ROWS, _BYTES // (_CELL * max(1, columns))))
+    return min(most, max(_FEWEST, _BYTES * rows // max(1, held)))
 
 
 def _cut(drawn: Iterator[Any], name: str) -> Iterator[Batch]:
@@ -246,7 +250,9 @@ def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
         rows = _rows_of(8 * named.size, *named.shape)
         for begin in range(0, len(named), rows):
             part = named.iloc[begin : begin + rows]
-            yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
+            # A column of strings may be in several chunks, as it was put together: too much for a single batch.
+            table = pa.Table.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
+            yield from table.combine_chunks().to_batches()
 
     return schema, draw
 

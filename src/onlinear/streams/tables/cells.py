@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from onlinear.streams.chunk import Origin
 from onlinear.streams.reading import Kind, Missing
+from onlinear.streams.tables.wrong import Wrong, always, sorted_out
 
 _LONGEST_LABEL = 64
 """Longer labels are kept as objects: in an array of NumPy's strings the longest sets the size of all."""
@@ -22,9 +23,9 @@ class Rows(NamedTuple):
     n: int
     records: NDArray[np.intp] | None
     """Which of the origin's rows these are; None: all of them."""
-    faults: list[tuple[int, str]]
+    faults: list[Wrong]
     """Rows of the origin that are not here, and why."""
-    bad: dict[int, tuple[int, str]]
+    bad: list[tuple[int, Wrong]]
     """Rows that are here and no example can be made of: the position of the column, and why."""
     origin: Origin
 
@@ -48,17 +49,8 @@ class Cells:
     parts: list[Part]
     rows: NDArray[np.intp] | None
     """Which of the origin's rows these are; None: all of them."""
-    faults: list[tuple[int, str]]
+    faults: list[Wrong]
     origin: Origin
-
-
-class _Bad(dict[int, tuple[int, str]]):
-    """Rows that no example can be made of; of several reasons that of the first column counts."""
-
-    def add(self, rows: NDArray[np.intp], position: int, reason: str) -> None:
-        for row in rows.tolist():
-            if row not in self or self[row][0] > position:
-                self[row] = (position, reason)
 
 
 def decoded(
@@ -68,26 +60,25 @@ def decoded(
 
     Where `places` is given all columns are numbers, and make a matrix with column j at ``places[j]``.
     """
-    bad = _Bad(read.bad)
+    bad = list(read.bad)
     if label is not None:
-        _check_label(read.columns[label], label, bad)
+        bad += [(0, wrong) for wrong in _no_labels(read.columns[label], label)]
     parts: list[Part] = []
     for position, (name, kind) in enumerate(kinds.items(), start=0 if label is None else 1):
         column = read.columns[name]
         if kind == "number":
-            part, gone = _numbers(column, name, position, bad)
+            part, gone, infinite = _numbers(column, name)
+            bad += [(position, wrong) for wrong in infinite]
         else:
             part, gone = _categories(column, name) if kind == "category" else _words(column, name)
         parts.append(part)
         if missing == "indicator":
             parts.append(Part(gone, np.zeros(gone.size, dtype=np.intp), [f"{name}?"], np.ones(gone.size)))
         elif missing == "error":
-            bad.add(
-                gone, position, f"column {name!r} has no value (allow it with --missing zero or indicator, missing=)"
-            )
-    keep = np.ones(read.n, dtype=bool)
-    keep[list(bad)] = False
-    good = np.flatnonzero(keep) if bad else None
+            reason = f"column {name!r} has no value (allow it with --missing zero or indicator, missing=)"
+            bad.append((position, Wrong(gone, always(reason))))
+    wrong, keep = sorted_out(bad, read.n)
+    good = np.flatnonzero(keep) if wrong else None
     n = read.n if good is None else good.size
     dense = None
     if places is not None:
@@ -100,9 +91,9 @@ def decoded(
     rows, faults = read.records, read.faults
     if good is not None:
         records = np.arange(read.n) if rows is None else rows
-        faults = sorted(faults + [(int(records[row]), reason) for row, (_, reason) in bad.items()])
+        faults = faults + [one._replace(records=records[one.rows]) for one in wrong]
         rows = records[good]
-    return Cells(n, y, dense, [_kept(part, keep, bool(bad)) for part in parts], rows, faults, read.origin)
+    return Cells(n, y, dense, [_kept(part, keep, bool(wrong)) for part in parts], rows, faults, read.origin)
 
 
 def _kept(part: Part, keep: NDArray[np.bool_], some_are_bad: bool) -> Part:
@@ -118,17 +109,19 @@ def _kept(part: Part, keep: NDArray[np.bool_], some_are_bad: bool) -> Part:
     return part._replace(rows=(np.cumsum(keep) - 1)[rows] if some_are_bad else rows)
 
 
-def _numbers(column: Any, name: str, position: int, bad: _Bad) -> tuple[Part, NDArray[np.intp]]:
-    """Return a column of numbers as one feature, 0 where they are missing; and where that is."""
+def _numbers(column: Any, name: str) -> tuple[Part, NDArray[np.intp], list[Wrong]]:
+    """Return a column of numbers as one feature, 0 where they are missing; where that is; and those not finite."""
     values: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
     gone = np.empty(0, dtype=np.intp)
+    wrong: list[Wrong] = []
     if not np.isfinite(values).all():
         nan = np.isnan(values)
         gone = np.flatnonzero(nan)
         for sign in (np.inf, -np.inf):
-            bad.add(np.flatnonzero(values == sign), position, f"column {name!r}: value {sign} is not a finite number")
+            reason = f"column {name!r}: value {sign} is not a finite number"
+            wrong.append(Wrong(np.flatnonzero(values == sign), always(reason)))
         values = np.where(nan, 0.0, values)
-    return Part(np.arange(values.size), np.zeros(values.size, dtype=np.intp), [name], values), gone
+    return Part(np.arange(values.size), np.zeros(values.size, dtype=np.intp), [name], values), gone, wrong
 
 
 def _categories(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
@@ -183,19 +176,23 @@ def _coded(column: Any) -> tuple[NDArray[np.intp], list[str | None]]:
     return numbers, values.to_pylist()
 
 
-def _check_label(column: Any, name: str, bad: _Bad) -> None:
+def _no_labels(column: Any, name: str) -> list[Wrong]:
+    """Return the rows whose label is missing, or infinite."""
     from pyarrow import compute as pc
     from pyarrow import types
 
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    wrong: list[Wrong] = []
     missing = column.is_null(nan_is_null=True)
     if types.is_string(column.type):
         missing = pc.or_(missing, pc.fill_null(pc.equal(column, ""), fill_value=True))
     elif types.is_floating(column.type):
         infinite = pc.fill_null(pc.is_inf(column), fill_value=False).to_numpy(zero_copy_only=False)
-        bad.add(np.flatnonzero(infinite), 0, f"column {name!r}: an infinite number is no label")
-    bad.add(np.flatnonzero(missing.to_numpy(zero_copy_only=False)), 0, f"the label is missing (column {name!r})")
+        wrong.append(Wrong(np.flatnonzero(infinite), always(f"column {name!r}: an infinite number is no label")))
+    reason = f"the label is missing (column {name!r})"
+    wrong.append(Wrong(np.flatnonzero(missing.to_numpy(zero_copy_only=False)), always(reason)))
+    return wrong
 
 
 def _labels(column: Any, good: NDArray[np.intp] | None) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from onlinear.errors import DataError
@@ -71,7 +71,6 @@ def laid_out(
     *,
     labelled: bool,
     names: tuple[str, ...] | None,
-    kinds: Mapping[str, Kind] | None,
 ) -> Layout:
     """Return the layout of a table with these columns; `guess` tells the kind of one that nothing else is known of."""
     model = known(names or (), available)
@@ -94,7 +93,9 @@ def laid_out(
         chosen = [name for name in chosen if name in model]
     if not chosen:
         raise DataError(f"{where}: there is no column to learn from, of {_list(available)}")
-    return Layout(label, {name: _kind(name, reading, model, kinds or {}, guess) for name in chosen})
+    kinds = {name: _kind(name, reading, model, guess) for name in chosen}
+    _check_names(kinds, reading, where)
+    return Layout(label, kinds)
 
 
 def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, option: str = "") -> None:
@@ -126,11 +127,29 @@ def check_like(available: Sequence[str], layout: Layout, reading: Reading, first
         )
 
 
-def _kind(name: str, reading: Reading, model: Known, kinds: Mapping[str, Kind], guess: Callable[[str], Kind]) -> Kind:
+def _check_names(kinds: dict[str, Kind], reading: Reading, where: str) -> None:
+    """Raise where features of two columns could have one name."""
+    for column, kind in kinds.items():
+        for mark in _MARK.finditer(column):
+            other, rest = column[: mark.start()], column[mark.end() :]
+            if other not in kinds:
+                continue
+            # Any string can be a category; a word, or a missing value, has nothing behind it.
+            category = mark.group() == "=" and kinds[other] == "category"
+            word = mark.group() == ":" and kinds[other] == "text" and kind == "number" and re.fullmatch(r"\w+", rest)
+            gap = mark.group() == "?" and reading.missing == "indicator" and kind == "number" and not rest
+            if category or word or gap:
+                raise DataError(
+                    f"{where}: the columns {other!r} and {column!r} can give features of the same name;"
+                    " give one of them another name, or leave it out (--drop, drop=)"
+                )
+
+
+def _kind(name: str, reading: Reading, model: Known, guess: Callable[[str], Kind]) -> Kind:
     if name in reading.text:
         return "text"
-    if name in kinds:
-        return kinds[name]
+    if reading.kinds is not None and name in reading.kinds:
+        return reading.kinds[name]
     if name in model.numbers:
         return "number"
     return "category" if name in model.categories else guess(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from onlinear.streams.files import LONGEST_LINE, filled
 
 PIECE = 1 << 20
 """How many bytes are read at a time."""
+_SLICE = 1 << 20
+"""How many bytes are looked through for quotes at a time: where each of them is takes eight times the memory."""
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _LF, _CR = b'"\n\r'
 
@@ -22,17 +24,25 @@ class Records:
 
     def __init__(self, text: bytearray, delimiter: str) -> None:
         data = np.frombuffer(text, dtype=np.uint8)
-        # A line ends with LF, CR LF, or a CR alone.
-        alone = data == _CR
-        alone[:-1] &= data[1:] != _LF
-        breaks = np.flatnonzero((data == _LF) | alone)
-        ends = breaks[np.searchsorted(_quotes(data, ord(delimiter)), breaks) % 2 == 0]
-        starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.intp)
+        found, lines, before = [np.empty(0, dtype=np.intp)], [np.zeros(1, dtype=np.intp)], 0
+        for part in _parts(data, ord(delimiter)):
+            # A line ends with LF, CR LF, or a CR alone.
+            here = data[part.begin : part.end]
+            alone = here == _CR
+            after = data[part.begin + 1 : part.end + 1]
+            alone[: after.size] &= after != _LF
+            breaks = part.begin + np.flatnonzero((here == _LF) | alone)
+            outside = part.outside(breaks)
+            found.append(breaks[outside])
+            lines.append(before + 1 + np.flatnonzero(outside))
+            before += breaks.size
+        ends = np.concatenate(found)
+        starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.intp)[: ends.size]
         stops = ends - ((ends > starts) & (data[ends] == _LF) & (data[ends - 1] == _CR))
         full = stops > starts
         self.starts: NDArray[np.intp] = starts[full]
         self.stops: NDArray[np.intp] = stops[full]
-        self.lines: NDArray[np.intp] = np.searchsorted(breaks, self.starts)
+        self.lines: NDArray[np.intp] = np.concatenate(lines)[: ends.size][full]
 
 
 def cut(file: BinaryIO, name: str, delimiter: str) -> Iterator[tuple[int, bytearray]]:
@@ -82,32 +92,85 @@ def _whole(text: bytearray, delimiter: int) -> int:
     if b'"' not in text:
         return text.rfind(b"\n") + 1
     data = np.frombuffer(text, dtype=np.uint8)
-    newlines = np.flatnonzero(data == _LF)
-    outside = newlines[np.searchsorted(_quotes(data, delimiter), newlines) % 2 == 0]
-    return int(outside[-1]) + 1 if outside.size else 0
+    whole = 0
+    for part in _parts(data, delimiter):
+        newlines = part.begin + np.flatnonzero(data[part.begin : part.end] == _LF)
+        outside = newlines[part.outside(newlines)]
+        whole = int(outside[-1]) + 1 if outside.size else whole
+    return whole
 
 
-def _quotes(data: NDArray[np.uint8], delimiter: int) -> NDArray[np.intp]:
-    """Return the quotes that open a field and, every other one, those that close it.
+class _Part(NamedTuple):
+    """A part of a text: whether a field is open where it begins, and where, by turns, others are opened and closed."""
 
-    A quote opens a field only where the field begins; elsewhere it stands for itself. A doubled quote inside a
-    field closes it and opens it again, which comes to the same.
+    begin: int
+    end: int
+    inside: bool
+    marks: NDArray[np.intp]
+
+    def outside(self, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which places in this part are not inside a quoted field."""
+        outside: NDArray[np.bool_] = np.searchsorted(self.marks, places) % 2 == self.inside
+        return outside
+
+
+def _parts(data: NDArray[np.uint8], delimiter: int) -> Iterator[_Part]:
+    """Yield a text in parts."""
+    begin, inside = 0, False
+    while begin < data.size:
+        end = _past_quotes(data, begin + _SLICE)
+        marks = _plain_marks(data, begin, end, inside, delimiter) if end - begin <= 2 * _SLICE else None
+        if marks is None:
+            marks = _marks(data, begin, end, inside, delimiter)
+        yield _Part(begin, end, inside, marks)
+        inside ^= marks.size % 2 == 1
+        begin = end
+
+
+def _plain_marks(
+    data: NDArray[np.uint8], begin: int, end: int, inside: bool, delimiter: int
+) -> NDArray[np.intp] | None:
+    """Return all quotes of a part, if by turns they open and close a field; None if one of them stands for itself.
+
+    A doubled quote inside a field closes it and opens it again, which comes to the same.
     """
-    quotes = np.flatnonzero(data == _QUOTE)
     begins = np.zeros(256, dtype=bool)
     begins[[delimiter, _LF, _CR, _QUOTE]] = True
-    opening = quotes[::2]
-    if begins[data[opening[opening > 0] - 1]].all():
-        return quotes
-    begins[_QUOTE] = False
-    kept: list[int] = []
-    inside, doubled = False, -1
-    for at in quotes.tolist():
-        if at == doubled:
-            continue
-        if inside and at + 1 < data.size and data[at + 1] == _QUOTE:
-            doubled = at + 1
-        elif inside or at == 0 or begins[data[at - 1]]:
-            inside = not inside
-            kept.append(at)
-    return np.array(kept, dtype=np.intp)
+    quotes = begin + np.flatnonzero(data[begin:end] == _QUOTE)
+    opening = quotes[int(inside) :: 2]
+    return quotes if begins[data[opening[opening > 0] - 1]].all() else None
+
+
+def _marks(data: NDArray[np.uint8], begin: int, end: int, inside: bool, delimiter: int) -> NDArray[np.intp]:
+    """Return the quotes of a part that open a field and those that close it, whatever other quotes there are.
+
+    A quote opens a field only where the field begins; elsewhere it stands for itself. Inside a field a doubled quote
+    stands for one, so that of several in a row the last one closes the field, where their number is odd.
+    """
+    begins = np.zeros(256, dtype=bool)
+    begins[[delimiter, _LF, _CR]] = True
+    quote = np.zeros(end - begin + 2, dtype=bool)
+    np.equal(data[begin:end], _QUOTE, out=quote[1:-1])
+    edges = begin + np.flatnonzero(quote[1:] != quote[:-1])
+    first, last = edges[::2], edges[1::2] - 1
+    opens = begins[data[first - 1]] | (first == 0)
+    odd = (last - first) % 2 == 0
+    # Odd quotes where a field begins open one, or close the one that is open; elsewhere they can only close.
+    turns = np.cumsum(odd & opens)
+    closed = odd & ~opens
+    since = np.maximum.accumulate(np.where(closed, turns, 0))
+    never = ~np.maximum.accumulate(closed)
+    after = (turns - since + (never & inside)) % 2 == 1
+    before = np.concatenate([[inside], after[:-1]])[: after.size]
+    # Even ones where a field begins are an empty field, or one that has nothing but quotes.
+    return np.sort(np.concatenate([first[~before & opens], last[before & odd], last[~before & opens & ~odd]]))
+
+
+def _past_quotes(data: NDArray[np.uint8], place: int) -> int:
+    """Return the first place from this one on that is not between two quotes in a row."""
+    while place < data.size and data[place - 1] == _QUOTE:
+        others = np.flatnonzero(data[place : place + _SLICE] != _QUOTE)
+        if others.size:
+            return place + int(others[0])
+        place += _SLICE
+    return min(place, data.size)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Generator, Mapping
+from array import array
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,9 +20,14 @@ from onlinear.streams.reading import Kind, Reading
 from onlinear.streams.tables.cells import Rows
 from onlinear.streams.tables.columns import check_distinct
 from onlinear.streams.tables.csv_records import Records, cut, lines_of
+from onlinear.streams.tables.wrong import Wrong
 
 _SHOWN = 40
 """So much of a faulty value is shown."""
+_NUMBER = r"^-?\d+(\.\d+)?([eE][-+]?\d+)?$"
+"""What is a number beyond doubt,"""
+_LIKE_A_NUMBER = r"^[-+]?([\d.]+([eE][-+]?\d+)?$|(?i:inf|nan))"
+"""and what may be one."""
 
 
 class CsvPiece(NamedTuple):
@@ -86,17 +92,18 @@ def csv_pieces(files: list[str], reading: Reading) -> Generator[CsvPiece, None, 
             raise DataError(f"{name}: the file is empty")
 
 
-def parsed(piece: CsvPiece, kinds: Mapping[str, Kind]) -> Rows:
+def parsed(piece: CsvPiece, kinds: Mapping[str, Kind], label: str | None = None) -> Rows:
     """Return some columns of a piece: numbers as float64, the others as strings."""
     import pyarrow as pa
 
     origin = _CsvOrigin(piece)
     text: bytes | bytearray = piece.text
-    faults: list[tuple[int, str]] = []
+    faults: list[Wrong] = []
     readable: NDArray[np.intp] | None = None
     if not _is_utf8(text):
-        text, readable, faults = _readable(origin)
-    bad: dict[int, tuple[int, str]] = {}
+        text, readable, strange = _readable(origin)
+        faults.append(strange)
+    bad: list[tuple[int, Wrong]] = []
     try:
         types = {name: pa.float64() if kind == "number" else pa.string() for name, kind in kinds.items()}
         table, odd = _read(piece, text, types)
@@ -105,16 +112,17 @@ def parsed(piece: CsvPiece, kinds: Mapping[str, Kind]) -> Rows:
     columns = {name: table.column(name).combine_chunks() for name in kinds}
     for position, (name, kind) in enumerate(kinds.items()):
         if kind == "number" and columns[name].type != pa.float64():
-            columns[name], wrong = _numbers(columns[name])
-            for row, value in wrong:
-                bad.setdefault(row, (position, f"column {name!r}: {value[:_SHOWN]!r} is not a number"))
-    if not odd and readable is None:
+            values = columns[name]
+            columns[name], rows = _numbers(values)
+            bad.append((position, Wrong(rows, _no_number(values, "label" if name == label else f"column {name!r}:"))))
+    if not odd.rows and readable is None:
         return Rows(columns, table.num_rows, None, [], bad, origin)
-    records = np.arange(table.num_rows + len(odd)) if readable is None else readable
-    width = len(piece.columns)
-    faults += [(int(records[i]), f"{fields} field(s), where there are {width} columns") for i, fields in odd]
-    whole = np.delete(records, [i for i, _ in odd])
-    return Rows(columns, table.num_rows, whole, sorted(faults), bad, origin)
+    records = np.arange(table.num_rows + len(odd.rows)) if readable is None else readable
+    if odd.rows:
+        odd_rows = np.array(odd.rows, dtype=np.intp)
+        faults.append(_of_other_width(records[odd_rows], odd.fields, len(piece.columns)))
+        records = np.delete(records, odd_rows)
+    return Rows(columns, table.num_rows, records, faults, bad, origin)
 
 
 def numeric(values: Any) -> bool:
@@ -128,15 +136,34 @@ def numeric(values: Any) -> bool:
     return True
 
 
-def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tuple[Any, list[tuple[int, int]]]:
-    """Return columns as a table, and the records with another number of fields: which, from 0, and how many."""
+class _Odd(NamedTuple):
+    """The records with another number of fields: which, from 0, and how many fields."""
+
+    rows: array[int]
+    fields: array[int]
+
+
+def _of_other_width(records: NDArray[np.intp], fields: array[int], width: int) -> Wrong:
+    def reason(record: int) -> str:
+        return f"{fields[int(np.searchsorted(records, record))]} field(s), where there are {width} columns"
+
+    return Wrong(records, reason)
+
+
+def _no_number(values: Any, where: str) -> Callable[[int], str]:
+    return lambda row: f"{where} {values[row].as_py()[:_SHOWN]!r} is not a number"
+
+
+def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tuple[Any, _Odd]:
+    """Return columns as a table, and the records that do not fit in."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    odd: list[tuple[int, int]] = []
+    odd = _Odd(array("q"), array("q"))
 
     def note(row: Any) -> str:
-        odd.append((row.number - 1, row.actual_columns))
+        odd.rows.append(row.number - 1)
+        odd.fields.append(row.actual_columns)
         return "skip"
 
     # In one block: the number of a record is then that within the text. Pieces are parsed in parallel, so columns
@@ -160,21 +187,24 @@ def _cleaned(values: Any) -> Any:
     return pc.if_else(missing, pa.scalar(None, pa.string()), pc.utf8_trim(values, " \t"))
 
 
-def _numbers(values: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """Return strings as numbers; what is none is null, and listed with its row."""
+def _numbers(values: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Return strings as numbers; what is none is null, and its rows are listed."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
     cleaned = _cleaned(values)
     try:
-        return cleaned.cast(pa.float64()), []
+        return cleaned.cast(pa.float64()), np.empty(0, dtype=np.intp)
     except pa.ArrowInvalid:
         pass
-    wrong = [one for one in cleaned.unique().to_pylist() if one is not None and not _is_number(one)]
-    mask = pc.is_in(cleaned, value_set=pa.array(wrong, pa.string()))
-    rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    # Arrow does not say which value it stumbled over. One by one they would take long, so only the doubtful do.
+    like = pc.match_substring_regex(cleaned, _LIKE_A_NUMBER)
+    doubtful = cleaned.filter(pc.and_not(like, pc.match_substring_regex(cleaned, _NUMBER))).unique()
+    strange = [one for one in doubtful.to_pylist() if not _is_number(one)]
+    mask = pc.or_(pc.invert(like), pc.is_in(cleaned, value_set=pa.array(strange, pa.string())))
+    mask = pc.fill_null(mask, fill_value=False)
     numbers = pc.if_else(mask, pa.scalar(None, pa.string()), cleaned).cast(pa.float64())
-    return numbers, list(zip(rows, values.take(pa.array(rows, pa.int64())).to_pylist(), strict=True))
+    return numbers, np.flatnonzero(mask.to_numpy(zero_copy_only=False))
 
 
 def _is_number(text: str) -> bool:
@@ -194,18 +224,21 @@ def _is_utf8(text: bytes | bytearray) -> bool:
         return False
 
 
-def _readable(origin: _CsvOrigin) -> tuple[bytes, NDArray[np.intp], list[tuple[int, str]]]:
-    """Return the records of a piece that are UTF-8, which they are, and the faults of the others."""
-    kept, faults = [], []
-    for record in range(origin.records.starts.size):
-        try:
-            origin.written(record).decode()
-            kept.append(record)
-        except UnicodeDecodeError as error:
-            byte = origin.written(record)[error.start]
-            faults.append((record, f"byte 0x{byte:02x} is not UTF-8 text; the file must be saved as UTF-8"))
-    text = b"".join(origin.written(record) + b"\n" for record in kept)
-    return text, np.array(kept, dtype=np.intp), faults
+def _readable(origin: _CsvOrigin) -> tuple[bytes, NDArray[np.intp], Wrong]:
+    """Return the records of a piece that are UTF-8, which they are, and the others."""
+    n = origin.records.starts.size
+    good = np.fromiter((_is_utf8(origin.written(record)) for record in range(n)), dtype=bool, count=n)
+    kept = np.flatnonzero(good)
+    text = b"".join(origin.written(record) + b"\n" for record in kept.tolist())
+
+    def reason(record: int) -> str:
+        # The first byte that is no part of a character stands as this one in its place.
+        escaped = next(
+            one for one in origin.written(record).decode(errors="surrogateescape") if "\udc80" <= one <= "\udcff"
+        )
+        return f"byte 0x{ord(escaped) - 0xDC00:02x} is not UTF-8 text; the file must be saved as UTF-8"
+
+    return text, kept, Wrong(np.flatnonzero(~good), reason)
 
 
 def _columns(record: bytes, place: str, reading: Reading, delimiter: str) -> tuple[str, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NotRequired, Protocol, TypedDict, Unpack
 
 import numpy as np
 
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
-from onlinear.streams.chunk import Chunk, Fault, Read
+from onlinear.streams.chunk import Chunk, Read
 from onlinear.streams.files import Pipe, shown
 from onlinear.streams.reading import Kind, Reading
 from onlinear.streams.tables import batches, csv_text
@@ -18,6 +19,21 @@ from onlinear.streams.tables.arrow_types import fit, fit_label, guessed
 from onlinear.streams.tables.cells import Cells, Rows, decoded
 from onlinear.streams.tables.columns import Layout, check_distinct, check_like, laid_out
 from onlinear.streams.tables.vocabulary import Hashing, Vocabulary
+from onlinear.streams.tables.wrong import faults
+
+_LOOKED_THROUGH = 1 << 26
+"""In about so many bytes a row is sought to guess by: what has come through a pipe is held meanwhile."""
+
+
+class Options(TypedDict):
+    """What the reader of a table must know, besides how columns become features."""
+
+    max_features: int
+    labelled: bool
+    names: tuple[str, ...] | None
+    """The features that a model has."""
+    label_kind: NotRequired[Kind | None]
+    """What the labels are, where that is known: numbers, or categories."""
 
 
 class _Source(Protocol):
@@ -43,9 +59,8 @@ class TableReader:
         hashing, hand these over: its first rows might look different.
     """
 
-    def __init__(
-        self, source: _Source, reading: Reading, *, max_features: int, labelled: bool, names: tuple[str, ...] | None
-    ) -> None:
+    def __init__(self, source: _Source, reading: Reading, options: Options) -> None:
+        max_features, names = options["max_features"], options["names"]
         self.kinds = dict(source.layout.kinds)
         self._source = source
         self._label = source.layout.label
@@ -57,7 +72,7 @@ class TableReader:
             self._features = Hashing(reading.hash_bits, max_features)
             self.width = self._features.width
             return
-        self._features = vocabulary = Vocabulary(names or (), max_features, grows=labelled or not names)
+        self._features = vocabulary = Vocabulary(names or (), max_features, grows=options["labelled"] or not names)
         numbers = [name for name, kind in self.kinds.items() if kind == "number"]
         vocabulary.add(numbers, source.where)
         only_numbers = len(numbers) == len(self.kinds) == len(vocabulary.names)
@@ -76,7 +91,7 @@ class TableReader:
         """Yield the examples from the first one on, with what could not be read."""
         for cells, X in ahead(self._source.items(), self._worked):
             chunk = Chunk(self._features.matrix(cells) if X is None else X, cells.y, cells.origin, cells.rows)
-            yield Read(chunk, _faults(cells))
+            yield Read(chunk, () if cells.rows is None else faults(cells.faults, cells.rows, cells.origin))
 
     def _worked(self, item: Any) -> tuple[Cells, Any]:
         """Return the cells of an item; and, where it need not wait for those before, the matrix."""
@@ -86,91 +101,63 @@ class TableReader:
         return cells, None if self._features.growing else self._features.matrix(cells)
 
 
-def csv_reader(
-    files: list[str],
-    reading: Reading,
-    *,
-    max_features: int,
-    labelled: bool,
-    names: tuple[str, ...] | None,
-) -> TableReader:
+def csv_reader(files: list[str], reading: Reading, **options: Unpack[Options]) -> TableReader:
     """Return a reader of CSV files, or of the standard input.
 
-    A column is one of numbers where all values in the first megabyte are; a later value that is none is a fault.
+    A column of which nothing is known is one of numbers where all values in the first megabyte that has rows are;
+    a later value that is none is a fault.
     An empty field is missing, and among numbers also ``NA``, ``NaN``, ``null`` and the like.
     """
-    source = _Csv(files, reading, labelled, names)
-    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+    return TableReader(_Csv(files, reading, options), reading, options)
 
 
-def parquet_reader(
-    files: list[str],
-    reading: Reading,
-    *,
-    max_features: int,
-    labelled: bool,
-    names: tuple[str, ...] | None,
-) -> TableReader:
+def parquet_reader(files: list[str], reading: Reading, **options: Unpack[Options]) -> TableReader:
     """Return a reader of Parquet files."""
-    source = _Batches(batches.Parquet(files), reading, labelled, names)
-    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+    return TableReader(_Batches(batches.Parquet(files), reading, options), reading, options)
 
 
-def arrow_reader(
-    files: list[str],
-    reading: Reading,
-    *,
-    max_features: int,
-    labelled: bool,
-    names: tuple[str, ...] | None,
-) -> TableReader:
+def arrow_reader(files: list[str], reading: Reading, **options: Unpack[Options]) -> TableReader:
     """Return a reader of Arrow files (Feather, too), or of an Arrow stream on the standard input."""
-    source = _Batches(batches.Arrow(files), reading, labelled, names)
-    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+    return TableReader(_Batches(batches.Arrow(files), reading, options), reading, options)
 
 
-def frame_reader(
-    table: Any,
-    reading: Reading,
-    *,
-    max_features: int,
-    labelled: bool,
-    names: tuple[str, ...] | None,
-) -> TableReader:
+def frame_reader(table: Any, reading: Reading, **options: Unpack[Options]) -> TableReader:
     """Return a reader of a pandas or polars data frame, an Arrow table, or whatever gives an Arrow stream."""
-    source = _Batches(batches.Frame(table), reading, labelled, names)
-    return TableReader(source, reading, max_features=max_features, labelled=labelled, names=names)
+    return TableReader(_Batches(batches.Frame(table), reading, options), reading, options)
 
 
 class _Csv:
-    """CSV files; what kind a column is follows from the first piece that has examples."""
+    """CSV files; what kind a column is follows from the first piece that has rows, where nothing else says it."""
 
-    def __init__(
-        self,
-        files: list[str],
-        reading: Reading,
-        labelled: bool,
-        names: tuple[str, ...] | None,
-    ) -> None:
+    def __init__(self, files: list[str], reading: Reading, options: Options) -> None:
         self._files, self._reading = files, reading
         self.where = shown(files[0])
         pieces = csv_text.csv_pieces(files, reading)
-        seen: list[csv_text.CsvPiece] = []
-        for piece in pieces:
-            seen.append(piece)
-            if piece.text.strip():
-                break
-        self._first, sample = seen[0].columns, seen[-1]
-        strings = csv_text.parsed(sample, dict.fromkeys(sample.columns, "category")).columns
+        seen = [next(pieces)]
+        self._first = seen[0].columns
+
+        @cache
+        def sample() -> dict[str, Any]:
+            """Return the columns of the first piece that has rows, as strings."""
+            room = _LOOKED_THROUGH
+            while not (rows := csv_text.parsed(seen[-1], dict.fromkeys(seen[-1].columns, "category"))).n:
+                room -= len(seen[-1].text)
+                piece = next(pieces, None) if room > 0 else None
+                if piece is None:
+                    break
+                seen.append(piece)
+            return rows.columns
 
         def guess(column: str) -> Kind:
-            return "number" if column not in strings or csv_text.numeric(strings[column]) else "category"
+            return "number" if column not in sample() or csv_text.numeric(sample()[column]) else "category"
 
-        self.layout = laid_out(
-            self._first, reading, guess, self.where, labelled=labelled, names=names, kinds=reading.kinds
-        )
+        names, labelled = options["names"], options["labelled"]
+        self.layout = laid_out(self._first, reading, guess, self.where, labelled=labelled, names=names)
+        self._read: dict[str, Kind] = self.layout.kinds
         label = self.layout.label
-        self._read: dict[str, Kind] = self.layout.kinds if label is None else {label: guess(label), **self.layout.kinds}
+        if label is not None:
+            kind = options.get("label_kind") or (reading.kinds or {}).get(label) or guess(label)
+            self._read = {label: kind, **self.layout.kinds}
         # What has come through a pipe does not come again.
         self._pipe: Iterator[csv_text.CsvPiece] | None = chain(seen, pieces) if _piped(files) else None
         if self._pipe is None:
@@ -190,33 +177,25 @@ class _Csv:
             yield piece
 
     def rows(self, item: csv_text.CsvPiece) -> Rows:
-        return csv_text.parsed(item, self._read)
+        return csv_text.parsed(item, self._read, self.layout.label)
 
 
 class _Batches:
     """A table in Arrow batches; what kind a column is follows from its type."""
 
-    def __init__(
-        self,
-        table: batches.Batched,
-        reading: Reading,
-        labelled: bool,
-        names: tuple[str, ...] | None,
-    ) -> None:
+    def __init__(self, table: batches.Batched, reading: Reading, options: Options) -> None:
         self._table, self._reading = table, reading
+        self._label_kind = options.get("label_kind")
         self.where = table.where
         schema = table.schema
         check_distinct(schema.names, self.where)
         self._first = tuple(schema.names)
-        self.layout = laid_out(
-            self._first,
-            reading,
-            lambda column: guessed(column, schema.field(column).type, self.where),
-            self.where,
-            labelled=labelled,
-            names=names,
-            kinds=reading.kinds,
-        )
+
+        def guess(column: str) -> Kind:
+            return guessed(column, schema.field(column).type, self.where)
+
+        names, labelled = options["names"], options["labelled"]
+        self.layout = laid_out(self._first, reading, guess, self.where, labelled=labelled, names=names)
         self._check(schema, self.where)
 
     def items(self) -> Iterator[batches.Batch]:
@@ -232,16 +211,7 @@ class _Batches:
         for column, kind in self.layout.kinds.items():
             fit(column, schema.field(column).type, kind, name)
         if self.layout.label is not None:
-            fit_label(self.layout.label, schema.field(self.layout.label).type, name)
-
-
-def _faults(cells: Cells) -> list[Fault]:
-    """Return what could not be read, with the number of examples before each."""
-    rows = np.arange(cells.n) if cells.rows is None else cells.rows
-    return [
-        Fault(int(np.searchsorted(rows, row)), cells.origin.place(row), reason, cells.origin.written(row))
-        for row, reason in cells.faults
-    ]
+            fit_label(self.layout.label, schema.field(self.layout.label).type, self._label_kind, name)
 
 
 def _piped(files: list[str]) -> bool:

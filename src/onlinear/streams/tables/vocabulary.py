@@ -55,11 +55,9 @@ class Vocabulary:
         ]
         if self.grows:
             fresh = [
-                found
-                for column, part in enumerate(cells.parts)
-                for found in _fresh(part, numbers[column], cells.n, column)
+                found for column, part in enumerate(cells.parts) for found in _fresh(part, numbers[column], column)
             ]
-            for row, column, code in sorted(fresh):
+            for row, column, _, code in sorted(fresh):
                 name = cells.parts[column].names[code]
                 if len(self._numbers) >= self._limit and name not in self._numbers:
                     place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
@@ -105,17 +103,22 @@ class Hashing:
         return number
 
 
-def _fresh(part: Part, numbers: NDArray[np.int32], n: int, column: int) -> list[tuple[int, int, int]]:
-    """Return the names of a part that have no number yet: first row, column, and place among the names."""
+def _fresh(part: Part, numbers: NDArray[np.int32], column: int) -> list[tuple[int, int, int, int]]:
+    """Return the names of a part that have no number yet: first row, column, first entry, and place among the names.
+
+    The names themselves may stand in another order: rows that were put aside had a part in it.
+    """
     new = np.flatnonzero(numbers < 0)
     if not new.size:
         return []
-    first = np.full(numbers.size, n)
-    # Of several values for one place the last one stays: from the end, that is the first row.
-    first[part.codes[::-1]] = part.rows[::-1]
-    rows = first[new]
-    there = rows < n
-    return [(row, column, code) for row, code in zip(rows[there].tolist(), new[there].tolist(), strict=True)]
+    entries = part.codes.size
+    first = np.full(numbers.size, entries)
+    # Of several values for one place the last one stays: from the end, that is the first entry.
+    first[part.codes[::-1]] = np.arange(entries)[::-1]
+    new = new[first[new] < entries]
+    found = first[new]
+    listed = zip(part.rows[found].tolist(), found.tolist(), new.tolist(), strict=True)
+    return [(row, column, entry, code) for row, entry, code in listed]
 
 
 def _matrix(cells: Cells, numbers: list[NDArray[np.int32]], width: int) -> Any:
