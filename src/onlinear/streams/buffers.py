@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_MOST = 16
+_MOST = 8
 """So many are kept; a reader has a few under way at a time."""
 _OURS = 3
 """References to a buffer that nobody else looks at: the list's, the loop's, and that of the question."""
