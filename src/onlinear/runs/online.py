@@ -220,7 +220,7 @@ def _opened(blocks: Iterable[Any]) -> Iterator[Pair]:
 
 def chunk_pair(chunk: Chunk) -> Pair:
     """Return some examples of a stream as a source that knows where they stand, and their labels."""
-    source = open_source(chunk.X)
+    source = open_source(chunk.matrix)
     source.origin = chunk
     return source, chunk.y
 

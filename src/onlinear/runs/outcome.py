@@ -167,7 +167,7 @@ class Run(Facts):
         learner, classes = Learner.reading(self.rule, self.state), Classes(self.state.classes)
         done = 0
         for chunk in stream.unlabelled():
-            source = open_source(chunk.X)
+            source = open_source(chunk.matrix)
             source.origin = chunk
             for scores, signs in self._scored(learner, source, done):
                 yield classes.decode(signs), scores

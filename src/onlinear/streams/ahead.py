@@ -12,7 +12,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _THREADS = 2
-_AHEAD = 6
+_AHEAD = 4
 """How many results may lie ready, or be worked on, at a time: this bounds memory."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.trail import RowSums
+from onlinear.streams.csr import Csr
 
 
 class Origin(Protocol):
@@ -31,12 +32,12 @@ def _column(column: int) -> str:
 class Chunk:
     """Examples in their order: a matrix, their labels, and where they come from.
 
-    `X` is an array or a SciPy CSR matrix, `y` has a label for each row as it stands in the data, and `rows`
+    `matrix` is an array, or CSR rows, `y` has a label for each row as it stands in the data, and `rows`
     says which of the origin's rows these are (None: all, in order). `sums` are those of the trail, where they have been
     taken already, and `feature` says what a column is called where it was read.
     """
 
-    X: Any
+    matrix: Any
     y: NDArray[Any]
     origin: Origin
     rows: NDArray[np.intp] | None = None
@@ -44,14 +45,25 @@ class Chunk:
     feature: Callable[[int], str] = _column
 
     @property
+    def X(self) -> Any:  # noqa: N802  # a matrix
+        """The examples as an array or a SciPy CSR matrix."""
+        return self.matrix.scipy() if isinstance(self.matrix, Csr) else self.matrix
+
+    @property
     def n(self) -> int:
         """The number of examples."""
-        return int(self.X.shape[0])
+        return int(self.matrix.shape[0])
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.matrix.shape[1])
 
     @property
     def nbytes(self) -> int:
         """How much memory the examples take."""
-        held = (self.X.data, self.X.indices, self.X.indptr) if hasattr(self.X, "indptr") else (self.X,)
+        X = self.matrix
+        held = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
         return int(sum(array.nbytes for array in held) + self.y.nbytes)
 
     def place(self, i: int) -> str:
@@ -66,11 +78,11 @@ class Chunk:
         """Return some of the examples, in the order of their numbers here."""
         chosen = rows if self.rows is None else self.rows[rows]
         sums = None if self.sums is None else self.sums.part(rows)
-        return Chunk(self.X[rows], self.y[rows], self.origin, chosen, sums, self.feature)
+        return Chunk(self.matrix[rows], self.y[rows], self.origin, chosen, sums, self.feature)
 
     def copied(self) -> Chunk:
         """Return the examples in memory of their own."""
-        return replace(self, X=self.X.copy(), y=self.y.copy())
+        return replace(self, matrix=self.matrix.copy(), y=self.y.copy())
 
     def _row(self, i: int) -> int:
         return i if self.rows is None else int(self.rows[i])

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from onlinear.errors import DataError
-from onlinear.streams.buffers import Buffers
 
 STDIN = "-"
 _NEWLINE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_PIECE = 1 << 20
+_PIECE = 1 << 21
 _SLACK = 128
 """Bytes behind the text: for the end of a last line that has none, and for loads of 64 bytes at a time."""
 _SAMPLE = 200
@@ -122,12 +121,10 @@ def pieces(names: Iterable[str]) -> Iterator[Piece]:
 def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
     rest: bytes | bytearray = b""
     number = 0
-    buffers = Buffers()
     while True:
-        size = len(rest) + _PIECE
-        text = buffers.take(size + _SLACK)
+        text = bytearray(len(rest) + _PIECE + _SLACK)
         text[: len(rest)] = rest
-        end, problem = filled(file, memoryview(text)[:size], len(rest))
+        end, problem = filled(file, memoryview(text)[:-_SLACK], len(rest))
         if number == 0 and text.startswith(_BYTE_ORDER_MARK):
             text[: len(_BYTE_ORDER_MARK)] = b" " * len(_BYTE_ORDER_MARK)
         if problem is not None:

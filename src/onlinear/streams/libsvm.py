@@ -16,6 +16,7 @@ from onlinear.engine.trail import RowSums, sparse_sums
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.chunk import Chunk, Fault, Read
+from onlinear.streams.csr import Csr
 from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
 
 _SHOWN = 40
@@ -69,15 +70,12 @@ class LibsvmReader:
                 if parsed.piece.number == 0:
                     file, first = parsed.piece.name, 1
                 origin = _Lines(parsed, first)
-                faults = (self._fault(parsed, first, fault.tolist()) for fault in parsed.faults)
-                yield Read(Chunk(parsed.X, parsed.y, origin, sums=parsed.sums), faults)
+                yield Read(Chunk(parsed.X, parsed.y, origin, sums=parsed.sums), self._faults(parsed, first))
                 first += parsed.lines_read
         except DamagedFileError as error:
             raise DataError(f"{file or self.files[0]}:{first}: {error}") from error
 
     def _parse(self, piece: Piece) -> _Parsed:
-        import scipy.sparse
-
         from onlinear.engine.compile import dispatcher
 
         text = np.frombuffer(piece.text, dtype=np.uint8)
@@ -120,13 +118,14 @@ class LibsvmReader:
                 row = -1 - place if label else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
                 if not overflowed or overflowed[-1][0] != row:  # a line is told of once
                     overflowed.append((row, begin, kernel.BAD_LABEL if label else kernel.BAD_VALUE))
-        # No column at all is no matrix to SciPy's taste; an example without features is one all the same.
-        shape = (rows, max(1, width))
-        X = scipy.sparse.csr_array((values[:entries], indices[:entries], indptr[: rows + 1]), shape=shape)
-        X.has_canonical_format = True
+        # No column at all is no matrix to anybody's taste; an example without features is one all the same.
+        X = Csr(values[:entries], indices[:entries], indptr[: rows + 1], max(1, width))
         sums, _ = sparse_sums(X.data, X.indices, X.indptr)
         parsed = _Parsed(piece, X, y[:rows], starts[:rows], numbers[:rows], faults[:bad].copy(), read, sums)
         return _without(parsed, overflowed) if overflowed else parsed
+
+    def _faults(self, parsed: _Parsed, first: int) -> Iterator[Fault]:
+        return (self._fault(parsed, first, fault.tolist()) for fault in parsed.faults)
 
     def _fault(self, parsed: _Parsed, first: int, fault: list[int]) -> Fault:
         """Return a fault in words, with its place: file, line and byte."""
@@ -166,9 +165,8 @@ def _without(parsed: _Parsed, overflowed: list[tuple[int, int, int]]) -> _Parsed
     kept = np.setdiff1d(np.arange(parsed.y.size), rows)
     listed = np.array([fault for _, fault in sorted(faults)], dtype=np.int32)
     listed[:, 0] = np.searchsorted(kept, listed[:, 0])
-    X = parsed.X[kept]
-    X.resize(kept.size, int(X.indices.max(initial=0)) + 1)
-    X.has_canonical_format = True
+    left = parsed.X[kept]
+    X = Csr(left.data, left.indices, left.indptr, int(left.indices.max(initial=0)) + 1)
     return parsed._replace(
         X=X,
         y=parsed.y[kept],

@@ -60,15 +60,6 @@ def as_read(X: Any, y: NDArray[Any], name: str, first: int) -> Read:
     return Read(chunk.take(good), faults)
 
 
-def csr_rows(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int) -> Any:
-    """Return a CSR matrix of these very arrays; SciPy's own constructor copies views of larger arrays."""
-    import scipy.sparse
-
-    X = scipy.sparse.csr_array((indptr.size - 1, width), dtype=values.dtype)
-    X.data, X.indices, X.indptr = values, indices, indptr
-    return X
-
-
 def check_csr(indptr: NDArray[Any], indices: NDArray[Any], entries: int, width: int, name: str, first: int) -> None:
     """Refuse CSR rows that lead outside: SciPy and the passes follow them without looking.
 

@@ -89,16 +89,16 @@ def _joined(chunks: list[Chunk]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
     X: Any
-    kinds = {"sparse" if hasattr(chunk.X, "indptr") else chunk.X.shape[1] for chunk in chunks}
+    kinds = {"sparse" if hasattr(chunk.matrix, "indptr") else chunk.width for chunk in chunks}
     if len(kinds) > 1:
         raise DataError(f"{chunks[0].place(0)} and on: blocks of one window are sparse and dense, or of several widths")
     if "sparse" in kinds:
         import scipy.sparse
 
-        width = max(chunk.X.shape[1] for chunk in chunks)
-        X = scipy.sparse.vstack([_as_wide(chunk.X, width) for chunk in chunks], format="csr")
+        width = max(chunk.width for chunk in chunks)
+        X = scipy.sparse.vstack([_as_wide(chunk.matrix, width) for chunk in chunks], format="csr")
     else:
-        X = np.concatenate([chunk.X for chunk in chunks])
+        X = np.concatenate([chunk.matrix for chunk in chunks])
     ends = list(accumulate(chunk.n for chunk in chunks))
     return Chunk(X, np.concatenate([chunk.y for chunk in chunks]), _Several(chunks, ends))
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
 from onlinear.streams.chunk import Chunk
+from onlinear.streams.csr import Csr
 
 _BYTES = 1 << 18
 """How much is converted at a time."""
@@ -63,6 +64,8 @@ def spans(source: Source, rows: slice | None = None) -> Iterator[slice]:
 
 def open_source(X: Any) -> Source:
     """Return the source for a matrix: an array, nested lists, a frame, or a SciPy sparse matrix."""
+    if isinstance(X, Csr):
+        return SparseSource(X)
     # Not asked of SciPy itself, which then would be imported for dense data too.
     if "scipy.sparse" in sys.modules:
         import scipy.sparse

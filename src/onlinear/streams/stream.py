@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.chunk import Chunk, Fault, Read
+from onlinear.streams.csr import Csr
 from onlinear.streams.labels import Classes, declared_classes, distinct, found_classes, plain, show
 from onlinear.streams.libsvm import LibsvmReader
 from onlinear.streams.quarantine import Quarantine
@@ -130,7 +131,7 @@ class Stream:
                     f"the number of features must be known beforehand, and {self._once} can be read only once;"
                     " say it with --n-features, n_features="
                 )
-            self.n_features = max((chunk.X.shape[1] for chunk in self.chunks()), default=None)
+            self.n_features = max((chunk.width for chunk in self.chunks()), default=None)
             if self.n_features is None:
                 raise DataError("no examples")
         return self.n_features
@@ -179,9 +180,9 @@ class Stream:
         self._begun = True
         with self._quarantine:
             for chunk, faults in self._reader.reads():
-                if chunk.X.shape[1] > self._max_features:
+                if chunk.width > self._max_features:
                     raise DataError(
-                        f"{chunk.place(0)} and on: there are {chunk.X.shape[1]:,} features;"
+                        f"{chunk.place(0)} and on: there are {chunk.width:,} features;"
                         f" at most {self._max_features:,} (--max-features, max_features=)"
                     )
                 yield Read(replace(chunk, feature=self._feature), faults)
@@ -204,20 +205,18 @@ class Stream:
 
         Where faults are raised, what stands before the first of them is yielded before.
         """
-        y = chunk.y
         strange = np.zeros(chunk.n, dtype=bool)
         if classes is not None:
-            strange = ~((y == classes.labels[0]) | (y == classes.labels[1]))
-        # A learner would refuse these; there they could not be put aside.
-        broken = _not_finite(chunk.X) if self._quarantine.skips else np.zeros(chunk.n, dtype=bool)
-        aside = np.flatnonzero(strange | broken)
-        own = (self._fault(chunk, i, classes if strange[i] else None) for i in aside.tolist())
+            strange = (chunk.y != classes.labels[0]) & (chunk.y != classes.labels[1])
+        # A learner would refuse what is not finite, but there it could not be put aside.
+        bad = strange | _not_finite(chunk.matrix) if self._quarantine.skips else strange
+        own = (self._fault(chunk, i, classes if strange[i] else None) for i in np.flatnonzero(bad).tolist())
         for fault in heapq.merge(faults, own, key=lambda one: one.before):
             if fault.before and not self._quarantine.skips:
                 yield _with_labels(self._some(chunk, np.arange(fault.before)), classes)
             self._quarantine.take(fault)
-        if aside.size:
-            chunk = self._some(chunk, np.flatnonzero(~(strange | broken)))
+        if bad.any():
+            chunk = self._some(chunk, np.flatnonzero(~bad))
         if chunk.n:
             yield _with_labels(chunk, classes)
 
@@ -235,9 +234,8 @@ class Stream:
         some = chunk.take(rows)
         if not isinstance(self._reader, LibsvmReader):
             return some
-        X = some.X
-        width = int(X.indices.max(initial=0)) + 1
-        return replace(some, X=type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width)))
+        X = some.matrix
+        return replace(some, matrix=Csr(X.data, X.indices, X.indptr, int(X.indices.max(initial=0)) + 1))
 
 
 def _with_labels(chunk: Chunk, classes: Classes | None) -> Chunk:

@@ -13,9 +13,10 @@ from onlinear.errors import DataError
 from onlinear.streams.arrays import npz
 from onlinear.streams.arrays.npy import NpyArray
 from onlinear.streams.chunk import Read
+from onlinear.streams.csr import csr_matrix
 from onlinear.streams.files import opened, shown
 from onlinear.streams.labels import as_labels
-from onlinear.streams.numbered import as_read, check_csr, csr_rows
+from onlinear.streams.numbered import as_read, check_csr
 from onlinear.streams.sources import DenseSource, Source, open_source
 from onlinear.streams.stream import Reader
 
@@ -116,7 +117,7 @@ def _sparse_rows(X: Any, begin: int, end: int) -> Any:
     indptr = X.indptr[begin : end + 1] - X.indptr[begin]
     values = X.data[start:stop]
     values = values if values.dtype in _FLOATS else values.astype(np.float64)
-    rows = csr_rows(values, X.indices[start:stop], indptr, X.shape[1])
+    rows = csr_matrix(values, X.indices[start:stop], indptr, X.shape[1])
     if X.has_canonical_format:
         rows.has_canonical_format = True
     return rows

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from onlinear.errors import DataError
 from onlinear.streams.arrays.npy import NpyArray, failure
+from onlinear.streams.csr import csr_matrix
 from onlinear.streams.files import opened, shown
-from onlinear.streams.numbered import check_csr, csr_rows, placed
+from onlinear.streams.numbered import check_csr, placed
 
 ROWS = 1 << 16
 BYTES = 1 << 22
@@ -100,7 +101,7 @@ class CsrMatrix:
         self._first += rows
         values = values if values.dtype in _FLOATS else values.astype(np.float64)
         indptr = (pointers - begin).astype(indices.dtype)
-        return csr_rows(values, indices, indptr, self.width)
+        return csr_matrix(values, indices, indptr, self.width)
 
     def finish(self) -> None:
         if self._values.left:

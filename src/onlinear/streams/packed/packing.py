@@ -118,7 +118,7 @@ class _Batches:
             yield _joined(waiting)
 
     def _rows(self, chunk: Chunk) -> _Rows:
-        X = chunk.X
+        X = chunk.matrix
         sparse = hasattr(X, "indptr")
         if self.sparse is None:
             self.sparse, self.dtype, self.width = sparse, X.dtype, int(X.shape[1])

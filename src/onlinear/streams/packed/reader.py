@@ -12,8 +12,9 @@ from onlinear.engine.trail import RowSums, dense_sums, sparse_sums
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.chunk import Chunk, Read
+from onlinear.streams.csr import Csr
 from onlinear.streams.files import Pipe
-from onlinear.streams.numbered import NumberedRows, csr_rows, placed
+from onlinear.streams.numbered import NumberedRows, placed
 from onlinear.streams.packed.files import BatchFile, Guard, arrow_errors, opened
 from onlinear.streams.packed.form import MARK, End, batch_sum, damaged
 
@@ -188,9 +189,7 @@ def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any], RowSums]:
     inside = lowest.min(initial=0) >= 0 and highest.max(initial=0) < batch.end.n_features
     if ascending < records.num_rows or not inside or batch_sum(sums, positive) != batch.sum:
         raise damaged(place)
-    X = csr_rows(values, indices, indptr, width)
-    X.has_canonical_format = True
-    return X, y, sums
+    return Csr(values, indices, indptr, width), y, sums
 
 
 def _numbers(array: Any, place: str) -> NDArray[Any]:
