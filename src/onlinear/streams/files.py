@@ -112,7 +112,7 @@ def shown(name: str) -> str:
 
 
 def pieces(names: Iterable[str]) -> Iterator[Piece]:
-    """Yield the files as pieces of whole lines, about a megabyte each."""
+    """Yield the files as pieces of whole lines, about two megabytes each."""
     for name in names:
         with opened(name) as file:
             yield from _cut(file, shown(name))
