@@ -1,6 +1,7 @@
 """The converted form: what is packed is read again to the last bit, and what is damaged is refused."""
 
 import json
+import os
 import random
 import zlib
 from types import SimpleNamespace
@@ -13,12 +14,12 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 
-from onlinear.engine.trail import sparse_sums
+from onlinear.engine.trail import RowSums, sparse_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams import packed
 from onlinear.streams.arrays import blocks_reader, matrix_reader
 from onlinear.streams.libsvm import LibsvmReader
-from onlinear.streams.packed import packing
+from onlinear.streams.packed import packing, reader
 from onlinear.streams.packed.form import END, MARK, End, batch_sum, schema
 from onlinear.streams.quarantine import Quarantine
 from onlinear.streams.reading import Reading
@@ -286,7 +287,9 @@ def crafted(path, indices, values, indptr, width, **changes):
     arrays = (np.array(indptr, np.int32), np.array(indices, np.int32), np.array(values))
     positive = np.zeros(len(indptr) - 1, dtype=np.uint8)
     fits = np.all(np.diff(arrays[0]) >= 0) and arrays[0][0] >= 0 and arrays[0][-1] <= len(indices)
-    sums = [batch_sum(sparse_sums(arrays[2], arrays[1], arrays[0])[0], positive > 0)] if fits else [""]
+    rows = np.zeros(positive.size, np.uint64)
+    row_sums = sparse_sums(arrays[2], arrays[1], arrays[0])[0] if fits else RowSums(rows, rows)
+    sums = [batch_sum(row_sums, positive > 0)]
     told = {"sums": sums, "n_examples": positive.size} | changes
     end = End(np.array([0, 1]), {}, None, width, **told)
     types = schema(end, sparse=True, values=np.dtype(float), width=0)
@@ -297,7 +300,11 @@ def crafted(path, indices, values, indptr, width, **changes):
     fine[-1] = len(indices)
     lists = pa.ListArray.from_arrays(pa.array(fine), pairs, type=types.field("features").type)
     with pa.ipc.new_file(str(path), types) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays([pa.array(positive.astype(np.int64)), lists], schema=types))
+        writer.write_batch(
+            pa.RecordBatch.from_arrays(
+                [pa.array(positive.astype(np.int64)), lists, *map(pa.array, row_sums)], schema=types
+            )
+        )
         writer.write_batch(pa.RecordBatch.from_pylist([], schema=types), custom_metadata={END: end.text()})
     text = path.read_bytes()
     assert text.count(fine.tobytes()) == 1
@@ -398,3 +405,39 @@ def test_damaged_files(tmp_path, ending, kind, small):
             agreed += 1
     assert refused + agreed == len(cases)
     assert refused > agreed
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+def test_a_file_is_summed_up_once_while_it_is_unchanged(tmp_path, kind, monkeypatch):
+    path = tmp_path / "data.arrow"
+    X, y = DAMAGED[kind]
+    packed.pack(of_matrix(X, y), path)
+
+    def no_more(*_):
+        raise AssertionError("summed up again")
+
+    def of_age(seconds):
+        then = path.stat().st_mtime - seconds
+        os.utime(path, (then, then))
+
+    first = read(path)
+    # A file that has only just been written is not trusted.
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, f"{kind}_sums", no_more)
+        with pytest.raises(AssertionError, match="summed up again"):
+            read(path)
+    of_age(60)
+    read(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, f"{kind}_sums", no_more)
+        again = read(path)
+    assert str(again) == str(first)
+    # What is changed in place is seen, although size and time are as they were.
+    about, text = path.stat(), bytearray(path.read_bytes())
+    values = np.ascontiguousarray(X.data if kind == "sparse" else X, dtype=float).tobytes()
+    text[text.index(values) + 3] ^= 1
+    with path.open("r+b") as file:
+        file.write(text)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    with pytest.raises(DataError, match="damaged"):
+        read(path)

@@ -23,6 +23,8 @@ from onlinear.errors import DataError
 MARK = b"onlinear"
 END = b"onlinear.end"
 VERSION = 1
+SUMS = ("plain", "turned")
+"""The columns of the row sums that a trail is made of."""
 _DAMAGED = "the file is damaged (convert it again)"
 
 
@@ -104,6 +106,7 @@ def schema(end: End, sparse: bool, values: np.dtype[Any], width: int) -> Any:
         [
             pa.field("label", labels[end.classes.dtype.kind], nullable=False),
             pa.field("features", features, nullable=False),
+            *(pa.field(name, pa.uint64(), nullable=False) for name in SUMS),
         ],
         metadata={MARK: json.dumps(mark).encode()},
     )

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import dense_sums, sparse_sums
+from onlinear.engine.trail import RowSums, dense_sums, sparse_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.chunk import Chunk
 from onlinear.streams.labels import plain
@@ -191,8 +191,9 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
             if writer is None:
                 types = schema(end(), bool(batches.sparse), batches.dtype, batches.width)
                 writer = form(file, types)
-            writer.write(_batch(rows, np.asarray(batches.classes), types))
-            sums.append(_sum(rows))
+            row_sums = _row_sums(rows)
+            writer.write(_batch(rows, row_sums, np.asarray(batches.classes), types))
+            sums.append(batch_sum(row_sums, rows.positive))
             n += rows.n
             if progress is not None:
                 progress(n)
@@ -205,7 +206,7 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
     return n
 
 
-def _batch(rows: _Rows, classes: NDArray[Any], types: Any) -> Any:
+def _batch(rows: _Rows, sums: RowSums, classes: NDArray[Any], types: Any) -> Any:
     """Return rows as an Arrow batch."""
     import pyarrow as pa
 
@@ -218,13 +219,13 @@ def _batch(rows: _Rows, classes: NDArray[Any], types: Any) -> Any:
         pair = features.value_type
         pairs = pa.StructArray.from_arrays([rows.indices, rows.values], fields=[pair.field(0), pair.field(1)])
         lists = pa.ListArray.from_arrays(rows.indptr.astype(np.int32), pairs, type=features)
-    return pa.RecordBatch.from_arrays([labels, lists], schema=types)
+    return pa.RecordBatch.from_arrays([labels, lists, *map(pa.array, sums)], schema=types)
 
 
-def _sum(rows: _Rows) -> str:
+def _row_sums(rows: _Rows) -> RowSums:
     if rows.indices is None or rows.indptr is None:
-        return batch_sum(dense_sums(np.ascontiguousarray(rows.values)), rows.positive)
-    return batch_sum(sparse_sums(rows.values, rows.indices, rows.indptr)[0], rows.positive)
+        return dense_sums(np.ascontiguousarray(rows.values))
+    return sparse_sums(rows.values, rows.indices, rows.indptr)[0]
 
 
 def _classes(stream: Stream) -> NDArray[Any]:
