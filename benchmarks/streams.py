@@ -49,8 +49,8 @@ class Spent(NamedTuple):
 def best(**works):
     """Let the works take turns; return the best times of each.
 
-    Each is done twice in its turn, and timed the second time: what others have left in the processor's caches, and taken
-    from the allocator, is nobody's merit or fault.
+    Each is done twice in its turn, and timed the second time: what others have left in the processor's caches, and
+    taken from the allocator, is nobody's merit or fault.
     """
     times = {name: [] for name in works}
     for _ in range(TURNS):
