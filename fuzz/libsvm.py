@@ -22,7 +22,7 @@ from onlinear.streams import files  # noqa: E402
 from onlinear.streams.files import Piece  # noqa: E402
 from onlinear.streams.libsvm import LibsvmReader  # noqa: E402
 
-SLACK = 16
+SLACK = files._SLACK
 ANYWHERE = 1 << 30
 """The column of a fault that has not been looked for."""
 NUMBER_BYTES = b"0123456789.eE+-0"
@@ -65,9 +65,12 @@ def plainly(text, reader):
     faults, hard = np.zeros((n, 5), dtype=int), np.zeros((n + colons, 3), dtype=int)
     totals = [0] * 6
     padded = bytearray(text + bytes(SLACK))
+    words = [0] * ((len(text) >> 6) + 2)
+    KERNEL.marked(padded, len(text), words)
     KERNEL.libsvm(
         padded,
         len(text),
+        words,
         reader.lowest,
         reader.max_features,
         reader.labelled,
