@@ -407,10 +407,10 @@ def test_a_line_of_40_megabytes(tmp_path, compress):
 
 
 def test_a_line_below_the_limit(tmp_path):
-    text = b"1 " + b" ".join(b"%d:1" % k for k in range(1, 400_000)) + b"\n-1 1:1\n"
+    text = b"1 " + b" ".join(b"%d:1" % k for k in range(1, 800_000)) + b"\n-1 1:1\n"
     assert len(text) > 3 * files._PIECE
     rows = contents(onlinear.open_stream(written(tmp_path, text)))
-    assert [len(row[1]) for row in rows] == [399_999, 1]
+    assert [len(row[1]) for row in rows] == [799_999, 1]
 
 
 def test_cut_off_in_a_line_that_is_too_long(tmp_path, monkeypatch):
