@@ -970,8 +970,8 @@ def test_a_batch_is_small_as_numbers_however_small_it_is_stored(folder, form):
         reader = frame_reader(FRAMES[form](table), Reading(), **options)
     sizes = [read.chunk.n for read in reader.reads()]
     assert sum(sizes) == 9000
-    assert max(sizes) <= (1 << 22) // (8 * 301)
-    assert len(sizes) <= 6
+    assert max(sizes) <= batches._BYTES // (8 * 301)
+    assert len(sizes) <= 24
 
 
 def test_faults_are_made_when_they_are_drawn(folder):

@@ -17,7 +17,7 @@ from onlinear.streams.tables.columns import check_distinct
 
 ROWS = 1 << 16
 """A batch has at most so many rows,"""
-_BYTES = 1 << 22
+_BYTES = 1 << 20
 """and about so many bytes, as it is stored and as numbers,"""
 _FEWEST = 1 << 10
 """but so many rows it may have, if they are not wide: the size of a dictionary is not that of its rows."""

@@ -95,9 +95,13 @@ class TableReader:
 
     def _worked(self, item: Any) -> tuple[Cells, Any]:
         """Return the cells of an item; and, where it need not wait for those before, the matrix."""
+        import pyarrow as pa
+
         cells = decoded(self._source.rows(item), self._label, self.kinds, self._missing, self._places)
         if cells.dense is not None:
             return cells, cells.dense
+        # Arrow keeps what it has freed, for each thread; with words and categories that adds up.
+        pa.default_memory_pool().release_unused()
         return cells, None if self._features.growing else self._features.matrix(cells)
 
 
