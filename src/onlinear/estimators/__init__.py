@@ -1,0 +1,1 @@
+"""The faces that scikit-learn's users know."""

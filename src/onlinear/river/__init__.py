@@ -1,0 +1,1 @@
+"""The faces that River's users know."""
