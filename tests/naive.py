@@ -106,3 +106,28 @@ def experts(X, y, *, weight, predict):
 
 def sign(score, tie):
     return (score > 0) - (score < 0) or {"mistake": 0, "negative": -1, "positive": 1}[tie]
+
+
+def multiclass(X, y, classes, *, margin=None, sizes=None, intercept=False):
+    """One weight vector a class: on a mistake, or ahead by too little, the right and the best wrong one move.
+
+    `margin` is b for all examples, or None: mistakes only. `sizes` are the steps' sizes.
+    """
+    X = list(rows(X, intercept=intercept))
+    weights = [[0.0] * len(X[0]) for _ in range(classes)]
+    mistakes, updates, scores, moved = [], [], [], 0.0
+    for t, (x, right) in enumerate(zip(X, y, strict=True)):
+        totals = [dot(w, x) for w in weights]
+        best = max(total for r, total in enumerate(totals) if r != right)
+        wrong = next(r for r, total in enumerate(totals) if r != right and total == best)
+        ahead = totals[right] - best
+        scores.append(ahead)
+        if ahead <= 0:
+            mistakes.append(t)
+        size = 1.0 if sizes is None else sizes[t]
+        if ahead <= (0 if margin is None else margin) and size > 0:
+            updates.append(t)
+            moved += size
+            weights[right] = [w + size * v for w, v in zip(weights[right], x, strict=True)]
+            weights[wrong] = [w - size * v for w, v in zip(weights[wrong], x, strict=True)]
+    return weights, mistakes, updates, scores, moved

@@ -94,3 +94,12 @@ def in_blocks(X, y, size):
     """The examples as a stream of blocks of this many rows."""
     for first in range(0, len(y), size):
         yield X[first : first + size], y[first : first + size]
+
+
+@st.composite
+def many_classes(draw, **options):
+    """Exact numbers with labels of k ≥ 2 classes, 0 to k − 1; returns X, y, k."""
+    X, _ = draw(real(**options))
+    k = draw(st.integers(2, 11) | st.integers(12, 40))
+    y = draw(st.lists(st.integers(0, k - 1), min_size=len(X), max_size=len(X)))
+    return X, np.array(y), k

@@ -52,9 +52,16 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
 
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     """Return what a model file says, and what can be computed where its rule is known."""
+    from onlinear.runs.model_file import mistakes_of
+
     rule, rounds = header["rule"], header["rounds"]
-    positive, negative = header["mistakes_positive"], header["mistakes_negative"]
-    mistakes = positive + negative
+    by_class, labels = mistakes_of(header), header["classes"]["labels"]
+    mistakes = sum(by_class)
+    if "mistakes_by_class" in header:
+        classes, where = ", ".join(map(repr, labels)), f"{', '.join(f'{made:,}' for made in by_class)} on these classes"
+    else:
+        classes = "{!r} (negative), {!r} (positive)".format(*labels)
+        where = "{1:,} on positive, {0:,} on negative".format(*by_class)
     parameters = ", ".join(f"{name}={_parameter(value)}" for name, value in rule["parameters"].items())
     options = [words for name, words in _OPTIONS.items() if header[name]]
     facts = [("rule", visible(f"{rule['name']}({parameters})"))]
@@ -63,11 +70,8 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     facts += [
         ("options", ", ".join(options) or "none"),
         ("rounds", f"{rounds:,} with {header['n_features']:,} features"),
-        ("classes", "{!r} (negative), {!r} (positive)".format(*header["classes"]["labels"])),
-        (
-            "mistakes",
-            f"{mistakes:,} ({mistakes / max(1, rounds):.2%}): {positive:,} on positive, {negative:,} on negative",
-        ),
+        ("classes", visible(classes)),
+        ("mistakes", f"{mistakes:,} ({mistakes / max(1, rounds):.2%}): {where}"),
         ("updates", f"{header['updates']:,}"),
     ]
     if run is not None:
@@ -105,15 +109,22 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     reading = header["reading"] or {}
     # In libsvm text the first index is 1.
     lowest = int(made is None and reading.get("format") == "libsvm" and not reading.get("zero_based", False))
-    order = np.argsort(-np.abs(weights) if made is None else made, kind="stable")[:top]
+    # Of several classes' weights the largest counts.
+    largest = np.abs(np.atleast_2d(weights)).max(axis=0)
+    order = np.argsort(-largest if made is None else made, kind="stable")[:top]
     # Weight 0 says nothing, and there may be millions of them.
-    chosen = [int(k) for k in order if made is not None or weights[k] != 0.0]
+    chosen = [int(k) for k in order if made is not None or largest[k] != 0.0]
     listed = []
     for k in chosen:
         values: dict[str, Any] = {"index": k}
         if made is not None:
             values["mistakes"] = int(made[k])
-        listed.append(((names[k] if names else "") or k + lowest, {**values, "weight": float(weights[k])}))
+        if weights.ndim == 1:
+            values["weight"] = float(weights[k])
+        else:
+            labels = map(str, header["classes"]["labels"])
+            values |= dict(zip(labels, weights[:, k].tolist(), strict=True))
+        listed.append(((names[k] if names else "") or k + lowest, values))
     return listed
 
 

@@ -97,8 +97,7 @@ def run_facts(run: Run) -> dict[str, Any]:
         "labels": run.classes,
         "mistakes": run.mistakes,
         "rate": run.mistakes / run.rounds if run.rounds else None,
-        "mistakes_positive": run.mistakes_positive,
-        "mistakes_negative": run.mistakes_negative,
+        **_by_class(run),
         "updates": run.updates,
         "fit_intercept": run.state.fit_intercept,
         "normalize": run.state.normalize,
@@ -110,6 +109,12 @@ def run_facts(run: Run) -> dict[str, Any]:
     if run.expected_mistakes is not None:
         facts["expected_mistakes"] = run.expected_mistakes
     return facts
+
+
+def _by_class(run: Run) -> dict[str, Any]:
+    if run.state.multiclass:
+        return {"mistakes_by_class": run.mistakes_by_class}
+    return {"mistakes_positive": run.mistakes_positive, "mistakes_negative": run.mistakes_negative}
 
 
 def _plain(value: Any) -> Any:

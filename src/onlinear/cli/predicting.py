@@ -38,6 +38,8 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     \b
     onlinear predict model new.svm > predictions
     """
+    import numpy as np
+
     from onlinear.streams.labels import plain
 
     run = loaded(model, rule)
@@ -49,14 +51,14 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
         raise
     names = {label: visible(str(label)) for label in map(plain, run.classes)}
     for labels, values in run.predictions(stream):
-        for first in range(0, values.size, _AT_A_TIME):
+        for first in range(0, labels.size, _AT_A_TIME):
             some = slice(first, first + _AT_A_TIME)
             pairs = zip(map(plain, labels[some]), values[some].tolist(), strict=True)
             if as_json:
                 objects = ({"prediction": label, **({"score": score} if scores else {})} for label, score in pairs)
                 lines = [json.dumps(one) for one in objects]
             elif scores:
-                lines = [f"{names[label]}\t{score!r}" for label, score in pairs]
+                lines = ["\t".join([names[label], *map(repr, np.atleast_1d(score).tolist())]) for label, score in pairs]
             else:
                 lines = [names[label] for label, _ in pairs]
             click.echo("\n".join(lines))

@@ -33,7 +33,7 @@ from numba.extending import (
 from onlinear.engine import draws, rows, text, vectors
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint
-from onlinear.engine.passes import learn
+from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
 from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
 
@@ -117,18 +117,25 @@ def _type_of(value: Any, *, readonly: bool = False) -> Any:
 # --- The row's algebra ----------------------------------------------------------------------------
 
 
-def _teach(operation: Any, dense: Any, sparse: Any = None, inline: str = "never") -> None:
+def _teach(operation: Any, dense: Any, sparse: Any = None, pair: Any = None, inline: str = "never") -> None:
     """Let compiled code call `operation` as the function for the layout of its row or block."""
 
     @overload(operation, inline=inline, strict=False)
     def choose(*args: Any) -> Any:
-        is_dense = sparse is None or any(getattr(arg, "instance_class", None) in rows.DENSE for arg in args)
-        return dense if is_dense else sparse
+        layouts = [getattr(arg, "instance_class", None) for arg in args]
+        if rows.PairRow in layouts:
+            return pair
+        return dense if sparse is None or any(layout in rows.DENSE for layout in layouts) else sparse
 
 
 _teach(rows.address, lambda array: vectors.address(array), inline="always")
 _teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
 _teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+_teach(rows.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
+_teach(
+    rows.sparse_class_sums,
+    lambda w, b, c, x, j, i, n, a, s, f: vectors.sparse_class_sums(w, b, c, x, j, i, n, a, s, f),
+)
 _teach(rows.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
 _teach(rows.open_rows, rows.dense_rows, rows.sparse_rows, inline="always")
 _teach(rows.row, rows.dense_row, rows.sparse_row, inline="always")
@@ -136,16 +143,25 @@ _teach(rows.norm, rows.norm)
 _teach(rows.careful_norm, rows.careful_norm)
 _teach(rows.inverse_norm, rows.inverse_norm)
 _teach(rows.fits, rows.fits)
+_teach(rows.fits_classes, rows.fits_classes)
 _teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed, inline="always")
-_teach(rows.dot, rows.dense_dot, rows.sparse_dot, inline="always")
-_teach(rows.add, rows.dense_add, rows.sparse_add, inline="always")
-_teach(rows.squared_norm, rows.squared_norm)
-_teach(rows.length, rows.length)
-_teach(rows.size, rows.size)
-_teach(rows.index, rows.dense_index, rows.sparse_index)
-_teach(rows.value, rows.value)
+_teach(rows.dot, rows.dense_dot, rows.sparse_dot, rows.pair_dot, inline="always")
+_teach(rows.class_scores, rows.dense_class_scores, rows.sparse_class_scores, inline="always")
+_teach(rows.add, rows.dense_add, rows.sparse_add, rows.pair_add, inline="always")
+_teach(rows.row_squared_norm, rows.row_squared_norm)
+_teach(rows.row_length, rows.row_length)
+_teach(rows.row_size, rows.row_size)
+_teach(rows.row_value, rows.row_value)
+_teach(rows.squared_norm, rows.row_squared_norm, pair=rows.pair_squared_norm)
+_teach(rows.length, rows.row_length, pair=rows.pair_length)
+_teach(rows.weight, rows.row_weight, pair=rows.pair_weight)
+_teach(rows.size, rows.row_size, pair=rows.pair_size)
+_teach(rows.index, rows.dense_index, rows.sparse_index, rows.pair_index)
+_teach(rows.value, rows.row_value, pair=rows.pair_value)
 _teach(rows.is_binary, rows.is_binary)
 _teach(rows.is_advice, rows.is_advice)
+_teach(all_finite, all_finite)
+_teach(best_but, best_but)
 _teach(draws.unsigned, lambda n: np.uint64(n))
 _teach(draws.mix, draws.mix)
 _teach(draws.uniform, draws.uniform)
@@ -233,7 +249,7 @@ class Runner:
 
     def _compile(self, function: Callable[..., Any], state: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         # Scoring must leave the state alone.
-        readonly = function is not learn
+        readonly = function not in {learn, learn_classes}
         kind = _record_type if hasattr(state, "_fields") else _type_of
         signature = (self._type, kind(state, readonly=readonly), *map(_argument_type, args))
         compiled = dispatcher(function)

@@ -1,4 +1,4 @@
-"""The passes over a block: one that learns, one that only scores. Every rule and layout runs through these.
+"""The passes over a block: those that learn, those that only score. Every rule and layout runs through these.
 
 They are plain Python, compiled by `onlinear.engine.compile`. The engine owns what is the same for all
 rules: the order of events, ties, counters, and the refusal of rows that no rule may learn from.
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block, Floats, length, open_rows, row, well_formed
+from onlinear.engine.rows import Block, Floats, PairRow, address, class_scores, length, open_rows, row, well_formed
 
 ROUNDS: Final = 0
-MISTAKES_POSITIVE: Final = 1
-MISTAKES_NEGATIVE: Final = 2
-UPDATES: Final = 3
+UPDATES: Final = 1
+MISTAKES: Final = 2
+"""From here on the mistakes on examples of each class; of two classes the negative one is first."""
 
 STEPS: Final = 0
 """Σ λ, the sizes of the steps."""
@@ -88,9 +88,9 @@ def learn(
         t += 1
         i += 1
     counts[ROUNDS] = t
-    counts[MISTAKES_POSITIVE] += mistakes_positive
-    counts[MISTAKES_NEGATIVE] += mistakes_negative
     counts[UPDATES] += updates
+    counts[MISTAKES] += mistakes_negative
+    counts[MISTAKES + 1] += mistakes_positive
     sums[STEPS] = steps
     sums[REACH] = reach
     return i
@@ -110,3 +110,105 @@ def score(rule: Any, state: Any, X: Block, t: int, tie: int, scores: Floats, sig
         scores[i] = s
         signs[i] = y_hat + tie * (y_hat == 0)
     return scores.size
+
+
+def all_finite(scores: Any, first: int, n: int) -> bool:
+    """Tell whether n scores are finite, from scores[first] on."""
+    finite = True
+    for r in range(n):
+        finite &= math.isfinite(scores[first + r])
+    return finite
+
+
+def best_but(scores: Any, classes: int, right: int) -> int:
+    """Return the first of the best classes other than the right one; −1 where there is no other."""
+    best = -1
+    for r in range(classes):
+        if r != right and (best < 0 or scores[r] > scores[best]):
+            best = r
+    return best
+
+
+def learn_classes(
+    rule: Any,
+    state: Any,
+    w: Floats,
+    X: Block,
+    y: NDArray[Any],
+    first: int,
+    additive: bool,
+    limit: int,
+    counts: NDArray[Any],
+    sums: Floats,
+    class_score: Floats,
+    scores: Floats,
+    events: NDArray[Any],
+) -> int:
+    """Learn as `learn` does, with a weight vector for each class: y holds the classes' numbers.
+
+    The rule sees the pair of the right class and the best wrong one; its score is how far the right class is ahead,
+    and a tie is a mistake. `w` is the weights within the state, `class_score` room for one score a class. A single
+    class has no rival, and nothing is learned.
+    """
+    rows = open_rows(X)
+    n = y.size
+    classes = class_score.size
+    room = address(class_score)
+    updates = 0
+    steps = sums[STEPS]
+    reach = sums[REACH]
+    i = first
+    while i < n and updates != limit:
+        x = row(rows, i)
+        if not (well_formed(x) and rule.accepts(x)):
+            break
+        class_scores(w, x, classes, room, 0)
+        if not all_finite(room, 0, classes):
+            break
+        right = int(y[i])
+        wrong = best_but(room, classes, right)
+        score = 0.0
+        mistake = False
+        step = 0.0
+        if wrong >= 0:
+            score = float(room[right]) - float(room[wrong])
+            mistake = not score > 0.0
+            step = 1.0 * rule.update(state, PairRow(x, classes, right, wrong), 1.0, score, mistake)
+            if not step >= 0.0:
+                raise ValueError(NEGATIVE_STEP)
+        if mistake:
+            counts[MISTAKES + right] += 1
+        if step > 0.0:
+            updates += 1
+            if additive:
+                steps += step
+                reach += step * length(PairRow(x, classes, right, wrong))
+        if scores.size:
+            scores[i] = score
+            events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
+        i += 1
+    counts[ROUNDS] += i - first
+    counts[UPDATES] += updates
+    sums[STEPS] = steps
+    sums[REACH] = reach
+    return i
+
+
+def score_classes(rule: Any, state: Any, w: Floats, X: Block, classes: int, scores: Floats, best: NDArray[Any]) -> int:
+    """Write each row's scores, one a class, and the first of the best classes; return the first row not read."""
+    rows = open_rows(X)
+    room = address(scores)
+    for i in range(best.size):
+        x = row(rows, i)
+        if not (well_formed(x) and rule.accepts(x)):
+            return i
+        first = i * classes
+        class_scores(w, x, classes, room, first)
+        if not all_finite(room, first, classes):
+            return i
+        top = 0
+        for r in range(classes):
+            if room[first + r] > room[first + top]:
+                top = r
+        best[i] = top
+    return best.size

@@ -7,6 +7,11 @@ cursor (where its values lie, not a copy of them), so rules never see the layout
 An intercept is an entry of its own: it stands at index 0 of every per-feature array, the features
 follow from index ``bias`` = 1, and it is summed last, as if x had a constant 1. Without an
 intercept ``bias`` is 0. With ``normalize`` a row is x/‖x‖: the cursor carries ``scale`` = 1/‖x‖.
+
+With more than two classes there is a weight vector for each, and a rule meets an example x as the pair of its
+class y and the best wrong class r: x ⊗ (e_y − e_r), with label +1 (Kesler's construction). Such a `PairRow` obeys
+the same algebra, so a rule that was written for two classes learns any number. Entry j of class r stands at
+index j·k + r of a per-feature array: the classes' weights for one feature lie side by side.
 """
 
 from __future__ import annotations
@@ -26,6 +31,10 @@ with zeros does not change them."""
 
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
 _TINY, _HUGE = 1e-290, 1e290
+_ROOT_2 = math.sqrt(2.0)
+
+NO_WEIGHTS: Floats = np.empty(0)
+"""The weights of a block's examples where each weighs 1."""
 
 TOO_SHORT = "dot() or add() with an array that has fewer entries than there are features"
 
@@ -36,6 +45,7 @@ class DenseBlock(NamedTuple):
     values: NDArray[Any]
     bias: int
     normalize: bool
+    weights: Floats = NO_WEIGHTS
 
 
 class SparseBlock(NamedTuple):
@@ -47,6 +57,7 @@ class SparseBlock(NamedTuple):
     width: int
     bias: int
     normalize: bool
+    weights: Floats = NO_WEIGHTS
 
 
 Block: TypeAlias = DenseBlock | SparseBlock
@@ -59,6 +70,8 @@ class DenseRows(NamedTuple):
     width: int
     bias: int
     normalize: bool
+    weights: Any
+    weighted: bool
 
 
 class SparseRows(NamedTuple):
@@ -71,6 +84,8 @@ class SparseRows(NamedTuple):
     width: int
     bias: int
     normalize: bool
+    weights: Any
+    weighted: bool
 
 
 class DenseRow(NamedTuple):
@@ -82,6 +97,7 @@ class DenseRow(NamedTuple):
     width: int
     bias: int
     scale: float
+    weight: float
 
 
 class SparseRow(NamedTuple):
@@ -94,9 +110,22 @@ class SparseRow(NamedTuple):
     width: int
     bias: int
     scale: float
+    weight: float
 
 
-Row: TypeAlias = DenseRow | SparseRow
+SingleRow: TypeAlias = DenseRow | SparseRow
+
+
+class PairRow(NamedTuple):
+    """One example x of class `right`, against class `wrong` of so many classes: x ⊗ (e_right − e_wrong)."""
+
+    x: SingleRow
+    classes: int
+    right: int
+    wrong: int
+
+
+Row: TypeAlias = SingleRow | PairRow
 DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
@@ -128,18 +157,55 @@ def lane_add(a: Any, i: int, c: float, b: Any, j: int, n: int) -> None:
         a[i + k] += c * float(b[j + k])
 
 
+def dense_class_sums(
+    w: Any, bias: int, classes: int, values: Any, i: int, n: int, scale: float, scores: Any, first: int
+) -> None:
+    """Write each class's sum over n entries, from values[i] on, into scores[first : first + classes].
+
+    Weight j of class r is w[(j + bias)·classes + r]; the entries are summed from left to right.
+    """
+    for r in range(classes):
+        score = 0.0
+        for k in range(n):
+            score += float(w[(k + bias) * classes + r]) * (float(values[i + k]) * scale)
+        scores[first + r] = score
+
+
+def sparse_class_sums(
+    w: Any, bias: int, classes: int, values: Any, indices: Any, i: int, n: int, scale: float, scores: Any, first: int
+) -> None:
+    """Write each class's sum over n entries, as `dense_class_sums` does; entry k is of feature indices[i + k]."""
+    for r in range(classes):
+        score = 0.0
+        for k in range(i, i + n):
+            score += float(w[(int(indices[k]) + bias) * classes + r]) * (float(values[k]) * scale)
+        scores[first + r] = score
+
+
 def all_below(a: Any, i: int, n: int, limit: int) -> bool:
     """Tell whether 0 ≤ entry < limit for the entries a[i : i+n] of a flat run of integers."""
     return all(0 <= int(a[i + k]) < limit for k in range(n))
 
 
 def dense_rows(X: DenseBlock) -> DenseRows:
-    return DenseRows(address(X.values), X.values.shape[1], X.bias, X.normalize)
+    weighted = X.weights.size > 0
+    return DenseRows(address(X.values), X.values.shape[1], X.bias, X.normalize, address(X.weights), weighted)
 
 
 def sparse_rows(X: SparseBlock) -> SparseRows:
     stored = min(X.values.size, X.indices.size)
-    return SparseRows(address(X.values), address(X.indices), address(X.indptr), stored, X.width, X.bias, X.normalize)
+    weighted = X.weights.size > 0
+    return SparseRows(
+        address(X.values),
+        address(X.indices),
+        address(X.indptr),
+        stored,
+        X.width,
+        X.bias,
+        X.normalize,
+        address(X.weights),
+        weighted,
+    )
 
 
 def open_rows(X: Block) -> DenseRows | SparseRows:
@@ -150,7 +216,8 @@ def open_rows(X: Block) -> DenseRows | SparseRows:
 def dense_row(X: DenseRows, i: int) -> DenseRow:
     first = i * X.width
     scale = inverse_norm(X.values, first, X.width) if X.normalize else 1.0
-    return DenseRow(X.values, first, X.width, X.width, X.bias, scale)
+    weight = float(X.weights[i]) if X.weighted else 1.0
+    return DenseRow(X.values, first, X.width, X.width, X.bias, scale, weight)
 
 
 def sparse_row(X: SparseRows, i: int) -> SparseRow:
@@ -159,10 +226,11 @@ def sparse_row(X: SparseRows, i: int) -> SparseRow:
     # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
     inside = first >= 0 and size >= 0 and first + size <= X.stored
     scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
-    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale)
+    weight = float(X.weights[i]) if X.weighted else 1.0
+    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight)
 
 
-def row(X: Any, i: int) -> Row:
+def row(X: Any, i: int) -> SingleRow:
     """Return a cursor on row i of an opened block."""
     return dense_row(X, i) if isinstance(X, DenseRows) else sparse_row(X, i)
 
@@ -204,12 +272,18 @@ def sparse_well_formed(x: SparseRow) -> bool:
     return x.size >= 0 and all_below(x.indices, x.first, x.size, x.width)
 
 
-def well_formed(x: Row) -> bool:
+def well_formed(x: SingleRow) -> bool:
     """Tell whether the row stays inside its block."""
     return dense_well_formed(x) if isinstance(x, DenseRow) else sparse_well_formed(x)
 
 
-def fits(w: Floats, x: Row) -> None:
+def fits_classes(w: Floats, x: Any, classes: int) -> None:
+    """Raise unless w has an entry for every feature of x and every class."""
+    if w.size < (x.width + x.bias) * classes:
+        raise IndexError(TOO_SHORT)
+
+
+def fits(w: Floats, x: Any) -> None:
     """Raise unless w has an entry for every feature of x; compiled code would read past its end."""
     if w.size < x.width + x.bias:
         raise IndexError(TOO_SHORT)
@@ -235,9 +309,42 @@ def sparse_dot(w: Floats, x: SparseRow) -> float:
     return score
 
 
+def pair_dot(w: Floats, x: PairRow) -> float:
+    fits_classes(w, x.x, x.classes)
+    score = 0.0
+    for k in range(size(x.x)):
+        j = index(x.x, k) * x.classes
+        score += (float(w[j + x.right]) - float(w[j + x.wrong])) * value(x.x, k)
+    return score
+
+
 def dot(w: Floats, x: Row) -> float:
     """Return ⟨w, x⟩."""
+    if isinstance(x, PairRow):
+        return pair_dot(w, x)
     return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
+
+
+def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
+    fits_classes(w, x, classes)
+    dense_class_sums(address(w), x.bias, classes, x.values, x.first, x.size, x.scale, scores, first)
+    if x.bias:
+        lane_add(scores, first, 1.0, address(w), 0, classes)
+
+
+def sparse_class_scores(w: Floats, x: SparseRow, classes: int, scores: Any, first: int) -> None:
+    fits_classes(w, x, classes)
+    sparse_class_sums(address(w), x.bias, classes, x.values, x.indices, x.first, x.size, x.scale, scores, first)
+    if x.bias:
+        lane_add(scores, first, 1.0, address(w), 0, classes)
+
+
+def class_scores(w: Floats, x: SingleRow, classes: int, scores: Any, first: int) -> None:
+    """Write the score of every class into scores[first : first + classes]."""
+    if isinstance(x, DenseRow):
+        dense_class_scores(w, x, classes, scores, first)
+    else:
+        sparse_class_scores(w, x, classes, scores, first)
 
 
 def dense_add(w: Floats, a: float, x: DenseRow) -> None:
@@ -257,26 +364,74 @@ def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
         w[0] += a
 
 
+def pair_add(w: Floats, a: float, x: PairRow) -> None:
+    fits_classes(w, x.x, x.classes)
+    for k in range(size(x.x)):
+        j = index(x.x, k) * x.classes
+        c = a * value(x.x, k)
+        w[j + x.right] += c
+        w[j + x.wrong] -= c
+
+
 def add(w: Floats, a: float, x: Row) -> None:
     """Add in place: w ← w + a·x."""
-    if isinstance(x, DenseRow):
+    if isinstance(x, PairRow):
+        pair_add(w, a, x)
+    elif isinstance(x, DenseRow):
         dense_add(w, a, x)
     else:
         sparse_add(w, a, x)
 
 
-def squared_norm(x: Row) -> float:
-    """Return ‖x‖², the intercept's constant 1 included."""
+def row_squared_norm(x: SingleRow) -> float:
     square = lane_dot(x.values, x.first, x.values, x.first, x.size)
     if x.scale == 1.0 or _TINY < square < _HUGE:
         return square * x.scale * x.scale + x.bias
     return (norm(x.values, x.first, x.size) * x.scale) ** 2 + x.bias
 
 
-def length(x: Row) -> float:
-    """Return ‖x‖, the intercept's constant 1 included."""
+def pair_squared_norm(x: PairRow) -> float:
+    return 2.0 * row_squared_norm(x.x)
+
+
+def squared_norm(x: Row) -> float:
+    """Return ‖x‖², the intercept's constant 1 included."""
+    return pair_squared_norm(x) if isinstance(x, PairRow) else row_squared_norm(x)
+
+
+def row_length(x: SingleRow) -> float:
     features = norm(x.values, x.first, x.size) * x.scale
     return math.sqrt(features * features + 1.0) if x.bias else features
+
+
+def pair_length(x: PairRow) -> float:
+    return _ROOT_2 * row_length(x.x)
+
+
+def length(x: Row) -> float:
+    """Return ‖x‖, the intercept's constant 1 included."""
+    return pair_length(x) if isinstance(x, PairRow) else row_length(x)
+
+
+def row_weight(x: SingleRow) -> float:
+    return x.weight
+
+
+def pair_weight(x: PairRow) -> float:
+    return x.x.weight
+
+
+def weight(x: Row) -> float:
+    """Return the weight of the example, by which a rule is to multiply its step; 1 where none was given."""
+    return pair_weight(x) if isinstance(x, PairRow) else row_weight(x)
+
+
+def row_size(x: SingleRow) -> int:
+    return x.size + x.bias
+
+
+def pair_size(x: PairRow) -> int:
+    return 2 * row_size(x.x)
 
 
 def size(x: Row) -> int:
@@ -287,7 +442,7 @@ def size(x: Row) -> int:
         for k in range(size(x)):
             w[index(x, k)] *= 1.0 + value(x, k)
     """
-    return x.size + x.bias
+    return pair_size(x) if isinstance(x, PairRow) else row_size(x)
 
 
 def dense_index(x: DenseRow, k: int) -> int:
@@ -298,17 +453,33 @@ def sparse_index(x: SparseRow, k: int) -> int:
     return int(x.indices[x.first + k]) + x.bias if k < x.size else 0
 
 
+def pair_index(x: PairRow, k: int) -> int:
+    n = row_size(x.x)
+    return index(x.x, k) * x.classes + x.right if k < n else index(x.x, k - n) * x.classes + x.wrong
+
+
 def index(x: Row, k: int) -> int:
     """Return where entry k of x stands in a per-feature array."""
+    if isinstance(x, PairRow):
+        return pair_index(x, k)
     return dense_index(x, k) if isinstance(x, DenseRow) else sparse_index(x, k)
+
+
+def row_value(x: SingleRow, k: int) -> float:
+    return float(x.values[x.first + k]) * x.scale if k < x.size else 1.0
+
+
+def pair_value(x: PairRow, k: int) -> float:
+    n = row_size(x.x)
+    return row_value(x.x, k) if k < n else -row_value(x.x, k - n)
 
 
 def value(x: Row, k: int) -> float:
     """Return entry k of x."""
-    return float(x.values[x.first + k]) * x.scale if k < x.size else 1.0
+    return pair_value(x, k) if isinstance(x, PairRow) else row_value(x, k)
 
 
-def is_binary(x: Row) -> bool:
+def is_binary(x: SingleRow) -> bool:
     """Tell whether every entry is 0 or 1."""
     good = True
     for k in range(x.size):
@@ -317,7 +488,7 @@ def is_binary(x: Row) -> bool:
     return good
 
 
-def is_advice(x: Row) -> bool:
+def is_advice(x: SingleRow) -> bool:
     """Tell whether every feature has an entry and every entry is −1 or +1."""
     good = x.size == x.width
     for k in range(x.size):

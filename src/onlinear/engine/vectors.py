@@ -83,6 +83,108 @@ def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any
 
 
 @intrinsic
+def dense_class_sums(
+    typing_context: Any, w: Any, bias: Any, classes: Any, values: Any, i: Any, n: Any, scale: Any, scores: Any, f: Any
+) -> Any:
+    """Write each class's sum over n entries into scores[f : f+classes], several classes to a vector."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        weights, bias, classes, values, i, n, scale, scores, first = args
+        entries = _Entries(builder, values, i, n, scale)
+        _class_sums(builder, entries, lambda k: builder.add(k, bias), weights, classes, builder.gep(scores, [first]))
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(w, whole, whole, values, whole, whole, types.float64, scores, whole), generate
+
+
+@intrinsic
+def sparse_class_sums(
+    typing_context: Any,
+    w: Any,
+    bias: Any,
+    classes: Any,
+    values: Any,
+    indices: Any,
+    i: Any,
+    n: Any,
+    scale: Any,
+    scores: Any,
+    f: Any,
+) -> Any:
+    """Write each class's sum over n entries into scores[f : f+classes], several classes to a vector."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        weights, bias, classes, values, indices, i, n, scale, scores, first = args
+        entries, numbers = _Entries(builder, values, i, n, scale), builder.gep(indices, [i])
+
+        def feature(k: Any) -> Any:
+            number = builder.load(builder.gep(numbers, [k]))
+            return builder.add(number if number.type == _WORD else builder.sext(number, _WORD), bias)
+
+        _class_sums(builder, entries, feature, weights, classes, builder.gep(scores, [first]))
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(w, whole, whole, values, indices, whole, whole, types.float64, scores, whole), generate
+
+
+class _Entries:
+    """The n entries of a row, one at a time, as doubles."""
+
+    def __init__(self, builder: Any, values: Any, i: Any, n: Any, scale: Any) -> None:
+        self.builder, self.n, self.scale = builder, n, scale
+        self.values = builder.gep(values, [i])
+
+    def load(self, k: Any) -> Any:
+        value = self.builder.load(self.builder.gep(self.values, [k]))
+        double = value if value.type == _DOUBLE else self.builder.fpext(value, _DOUBLE)
+        return self.builder.fmul(double, self.scale)
+
+
+def _class_sums(
+    builder: Any, entries: _Entries, feature: Callable[[Any], Any], weights: Any, classes: Any, scores: Any
+) -> None:
+    """Build the sums of all classes: up to four vectors of classes at a time go over the entries, in registers."""
+    done = cgutils.alloca_once(builder, _WORD)
+    builder.store(ir.Constant(_WORD, 0), done)
+    for vectors, more_than in ((4, 2 * LANES), (2, LANES), (1, 0)):
+        loop, body, end = (builder.append_basic_block() for _ in range(3))
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        begin = builder.load(done)
+        rest = builder.sub(classes, begin)
+        builder.cbranch(builder.icmp_signed(">", rest, ir.Constant(_WORD, more_than)), body, end)
+        builder.position_at_end(body)
+        _some_class_sums(builder, entries, feature, (weights, classes, scores), begin, rest, vectors)
+        builder.store(builder.add(begin, ir.Constant(_WORD, vectors * LANES)), done)
+        builder.branch(loop)
+        builder.position_at_end(end)
+
+
+def _some_class_sums(
+    builder: Any, entries: _Entries, feature: Callable[[Any], Any], where: Any, begin: Any, rest: Any, vectors: int
+) -> None:
+    """Build the sums of so many vectors of classes, from class `begin` on; those beyond the last are masked out."""
+    weights, classes, scores = where
+    masks, sums = [], []
+    for v in range(vectors):
+        numbers = ir.Constant(_WORDS, [v * LANES + lane for lane in range(LANES)])
+        masks.append(builder.icmp_signed("<", numbers, _spread(builder, rest, _WORDS)))
+        sums.append(cgutils.alloca_once(builder, _DOUBLES))
+        builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), sums[-1])
+    with cgutils.for_range(builder, entries.n) as entry:
+        factor = _spread(builder, entries.load(entry.index), _DOUBLES)
+        run = _Run(builder, weights, builder.add(builder.mul(feature(entry.index), classes), begin))
+        for v in range(vectors):
+            product = builder.fmul(run.load(ir.Constant(_WORD, v * LANES), masks[v]), factor)
+            builder.store(builder.fadd(builder.load(sums[v]), product), sums[v])
+    target = _Run(builder, scores, begin)
+    for v in range(vectors):
+        target.store(ir.Constant(_WORD, v * LANES), masks[v], builder.load(sums[v]))
+
+
+@intrinsic
 def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     """Tell whether 0 ≤ entry < limit for the entries a[i : i+n]."""
 

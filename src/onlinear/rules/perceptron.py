@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.engine.rows import Floats, Row, add, dot, squared_norm
+from onlinear.engine.rows import Floats, Row, add, dot, squared_norm, weight
 from onlinear.rules.rule import Tie, check_number, rule
 
 _REFRESH = 1024.0
 """Updates after which a running ‖w‖² is computed afresh."""
 
 
-@rule(additive=True)
+@rule(additive=True, weighted=True)
 class Perceptron(NamedTuple):
     """The perceptron: ``w ← w + y·x`` on a mistake.
 
@@ -42,10 +42,11 @@ class Perceptron(NamedTuple):
     def score(self, w: Floats, x: Row) -> float:
         return dot(w, x)
 
-    def update(self, w: Floats, x: Row, y: float, score: float, mistake: bool) -> bool:
-        if mistake:
-            add(w, y, x)
-        return mistake
+    def update(self, w: Floats, x: Row, y: float, score: float, mistake: bool) -> float:
+        if not mistake:
+            return 0.0
+        add(w, weight(x) * y, x)
+        return weight(x)
 
 
 class Normed(NamedTuple):
@@ -56,7 +57,7 @@ class Normed(NamedTuple):
     """‖w‖² as a sum and its compensation, and the updates since it was computed afresh."""
 
 
-@rule(additive=True)
+@rule(additive=True, weighted=True)
 class MarginPerceptron(NamedTuple):
     """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin·‖w‖`` (or ``≤ margin``).
 
@@ -99,20 +100,21 @@ class MarginPerceptron(NamedTuple):
     def score(self, state: Normed, x: Row) -> float:
         return dot(state.w, x)
 
-    def update(self, state: Normed, x: Row, y: float, score: float, mistake: bool) -> bool:
+    def update(self, state: Normed, x: Row, y: float, score: float, mistake: bool) -> float:
         bar = self.margin
         if self.normalized:
             if state.norm[2] >= _REFRESH:
                 recompute_norm(state)
             bar *= math.sqrt(max(0.0, state.norm[0] + state.norm[1]))
-        step = y * score <= bar
-        if step:
-            add(state.w, y, x)
-            # ‖w + yx‖² = ‖w‖² + 2y⟨w,x⟩ + ‖x‖²
-            accumulate(state.norm, 2.0 * y * score)
-            accumulate(state.norm, squared_norm(x))
-            state.norm[2] += 1.0
-        return step
+        if y * score > bar:
+            return 0.0
+        a = weight(x)
+        add(state.w, a * y, x)
+        # ‖w + ayx‖² = ‖w‖² + 2ay⟨w,x⟩ + a²‖x‖²
+        accumulate(state.norm, 2.0 * a * y * score)
+        accumulate(state.norm, a * a * squared_norm(x))
+        state.norm[2] += 1.0
+        return a
 
 
 def recompute_norm(state: Normed) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Row, is_advice, is_binary
+from onlinear.engine.rows import Row, SingleRow, is_advice, is_binary
 from onlinear.errors import ParameterError, RuleError
 
 Tie: TypeAlias = Literal["mistake", "negative", "positive"]
@@ -42,15 +42,15 @@ def _nothing_to_check(self: Any) -> None:
     return None
 
 
-def _takes_reals(self: Any, x: Row) -> bool:
+def _takes_reals(self: Any, x: SingleRow) -> bool:
     return True
 
 
-def _takes_binary(self: Any, x: Row) -> bool:
+def _takes_binary(self: Any, x: SingleRow) -> bool:
     return is_binary(x)
 
 
-def _takes_advice(self: Any, x: Row) -> bool:
+def _takes_advice(self: Any, x: SingleRow) -> bool:
     return is_advice(x)
 
 
@@ -75,7 +75,7 @@ class InputKind(NamedTuple):
 
 
 INPUTS: Final[dict[str, InputKind]] = {
-    "real": InputKind(_takes_reals, np.isfinite, "inputs must be finite"),
+    "real": InputKind(_takes_reals, np.isfinite, "inputs must be finite: no NaN, no infinity"),
     "binary": InputKind(_takes_binary, lambda v: (v == 0) | (v == 1), "inputs must be 0 or 1"),
     "advice": InputKind(_takes_advice, lambda v: np.abs(v) == 1, "advice must be -1 or +1 in every column"),
 }
@@ -86,12 +86,20 @@ R = TypeVar("R", bound=type)
 @overload
 def rule(cls: R, /) -> R: ...
 @overload
-def rule(*, additive: bool = ..., inputs: Inputs = ..., tie: Tie = ...) -> Callable[[R], R]: ...
-def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real", tie: Tie = "mistake") -> Any:
+def rule(*, additive: bool = ..., weighted: bool = ..., inputs: Inputs = ..., tie: Tie = ...) -> Callable[[R], R]: ...
+def rule(
+    cls: Any = None,
+    /,
+    *,
+    additive: bool = False,
+    weighted: bool = False,
+    inputs: Inputs = "real",
+    tie: Tie = "mistake",
+) -> Any:
     """Make a `typing.NamedTuple` a rule: hyper-parameters, and the step they belong to.
 
     The fields are numbers (or strings, which compiled methods cannot read). The methods are plain
-    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, and run
+    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, `weight`, and run
     compiled over every layout:
 
     ``start(self, n)``
@@ -122,7 +130,8 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
     `start` returns new arrays each time; a user's first weights are then written into ``w``, and what a
     rule derives from w it must derive when it is first asked. `score` reads every entry of x (that is how a
     NaN is found) and leaves the state alone. Where `for_width` returns another rule, the number of features
-    cannot change.
+    cannot change. A rule whose score is ⟨w,x⟩ also learns more than two classes: `start` is then asked for a weight
+    for each feature and class, and x is the example as a pair of its class and the best wrong one.
 
     What the engine cannot see is said to the decorator, ``@rule`` or ``@rule(additive=True)``:
 
@@ -130,6 +139,9 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
     ----------
     additive : bool
         Promise that w moves by λ·y·x only; then a run can bound the margin.
+    weighted : bool
+        Promise that `update` multiplies its step by the example's weight, ``weight(x)``; then examples may have
+        weights.
     inputs : {"real", "binary", "advice"}
         Any finite numbers; 0 or 1; or ±1 in every column.
     tie : {"mistake", "negative", "positive"}
@@ -152,18 +164,17 @@ def rule(cls: Any = None, /, *, additive: bool = False, inputs: Inputs = "real",
     Delta(rate=1.0)
 
     """
-    if cls is None:
-        return functools.partial(_make_rule, additive=additive, inputs=inputs, tie=tie)
-    return _make_rule(cls, additive=additive, inputs=inputs, tie=tie)
+    promises: dict[str, Any] = {"additive": additive, "weighted": weighted, "inputs": inputs, "tie": tie}
+    return functools.partial(_make_rule, **promises) if cls is None else _make_rule(cls, **promises)
 
 
-def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
+def _make_rule(cls: Any, *, additive: bool, weighted: bool, inputs: str, tie: str) -> Any:
     name = getattr(cls, "__name__", repr(cls))
     if not (isinstance(cls, type) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")):
         raise RuleError(f"rule {name} is not a typing.NamedTuple of its own; rules do not inherit")
     if inputs not in INPUTS:
         raise RuleError(f"rule {name}: inputs is {inputs!r}, not one of {list(INPUTS)}")
-    taken = {"additive", "inputs", "accepts"} & set(cls._fields)
+    taken = {"additive", "weighted", "inputs", "accepts"} & set(cls._fields)
     if taken:
         raise RuleError(f"rule {name}: a field cannot be called {taken.pop()}; the engine uses that name")
     definition: Any = cls
@@ -172,6 +183,7 @@ def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
         if not hasattr(definition, method):
             setattr(definition, method, default)
     definition.additive = additive
+    definition.weighted = weighted
     definition.inputs = inputs
     definition.accepts = INPUTS[inputs].accepts
     if not hasattr(definition, "tie"):
@@ -179,6 +191,11 @@ def _make_rule(cls: Any, *, additive: bool, inputs: str, tie: str) -> Any:
     _check_on_construction(definition)
     definition.__onlinear_rule__ = True
     return cls
+
+
+def predicts_by_sign(rule: Any) -> bool:
+    """Tell whether a rule's prediction is the sign of its score."""
+    return type(rule).predict is _sign
 
 
 def filled(value: Any) -> float:

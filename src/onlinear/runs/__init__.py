@@ -1,6 +1,7 @@
 """A stream through a rule: predict, learn, count."""
 
 from onlinear.runs.batch import BatchRun, batch_perceptron
+from onlinear.runs.classes import state_before, with_classes
 from onlinear.runs.comparing import compare
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
@@ -23,5 +24,7 @@ __all__ = [
     "converge",
     "load",
     "run",
+    "state_before",
     "train",
+    "with_classes",
 ]

@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinear.display import counted
-from onlinear.engine.rows import Floats, Row, add, dot
+from onlinear.engine.rows import Floats, Row, add, dot, weight
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, rule
 from onlinear.runs.converge import Convergence, check_integers, ended, learn_until, ready, settled
-from onlinear.runs.online import read_arrays
+from onlinear.runs.online import as_weights, read_arrays
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
 from onlinear.streams.sources import spans
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
     direction: Floats
 
 
-@rule(additive=True)
+@rule(additive=True, weighted=True)
 class BatchPerceptron(NamedTuple):
     """What a pass of the batch perceptron does: score with w, and collect Σ y·x over the mistakes."""
 
@@ -41,10 +41,11 @@ class BatchPerceptron(NamedTuple):
     def score(self, state: Batch, x: Row) -> float:
         return dot(state.w, x)
 
-    def update(self, state: Batch, x: Row, y: float, score: float, mistake: bool) -> bool:
-        if mistake:
-            add(state.direction, y, x)
-        return mistake
+    def update(self, state: Batch, x: Row, y: float, score: float, mistake: bool) -> float:
+        if not mistake:
+            return 0.0
+        add(state.direction, weight(x) * y, x)
+        return weight(x)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +75,7 @@ def batch_perceptron(
     fit_intercept: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    sample_weight: Any = None,
 ) -> BatchRun:
     """Run the batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
 
@@ -93,6 +95,9 @@ def batch_perceptron(
         Give up after this many passes; each ends in one step.
     tie, fit_intercept, normalize, classes
         As in `onlinear.rules.Perceptron` and `onlinear.run`.
+    sample_weight : array
+        The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 counts as two, one
+        of weight 0 as none.
 
     Returns
     -------
@@ -112,12 +117,13 @@ def batch_perceptron(
     source, labels = read_arrays(X, y)
     learner, begun = ready(BatchPerceptron(tie), source, labels, start, fit_intercept, normalize, classes)
     codes = learner.classes.encode(labels)
+    weights = as_weights(learner.rule, sample_weight, source.n)
     sizes: list[int] = list(start.batch_sizes) if isinstance(start, BatchRun) else []
     for number in range(max_passes):
         before, sums = learner.updates, learner.sums.copy()
         learner.sums[:] = 0.0
         for span in spans(source):
-            learn_until(learner, source, codes, span, None)
+            learn_until(learner, source, codes, span, None, weights)
         wrong = learner.updates - before
         if wrong == 0:
             learner.sums[:] = sums
@@ -131,7 +137,7 @@ def batch_perceptron(
         learner.arrays.direction[:] = 0.0
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
-    done = settled(learner, source, codes)
+    done = settled(learner, source, codes, weights)
     limit = "" if done else counted(max_passes, "pass")
     return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule, max_passes)
 

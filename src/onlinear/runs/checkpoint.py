@@ -137,7 +137,8 @@ class Checkpoint:
     def _note(self, learner: Learner, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
         for span in spans(source, slice(first, end)):
             block = source.block(span, 0, normalize=False)
-            self._trail.add(sums_of(source, span, block), learner.classes.encode(labels[span]))
+            codes: NDArray[Any] = learner.classes.encode(labels[span])
+            self._trail.add(sums_of(source, span, block), codes)
         self._rows += end - first
 
 

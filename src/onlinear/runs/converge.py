@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from onlinear.display import counted, rounded_up
 from onlinear.engine.passes import STEPS
-from onlinear.engine.rows import Floats
+from onlinear.engine.rows import NO_WEIGHTS, Floats
 from onlinear.errors import ParameterError
 from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
@@ -21,11 +21,12 @@ from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State, weights_of
-from onlinear.streams.labels import declared_classes, distinct, found_classes
+from onlinear.streams.labels import distinct, found_classes, named_classes
 from onlinear.streams.sources import Source, spans
 
 Selection: TypeAlias = Literal["cyclic", "random", "worst"]
-Codes: TypeAlias = NDArray[np.int8]
+Codes: TypeAlias = NDArray[Any]
+"""−1 and +1, or the numbers of the classes."""
 
 _WORST_UPDATES = 100_000
 """The limit of updates for ``"worst"``, which reads all examples for each, where none is given."""
@@ -163,7 +164,7 @@ def ready(
         learner = resumed(rule, state, fit_intercept, normalize, None, classes)
         learner.make_room(source)
         return learner, Begun(weights_of(learner.arrays).copy(), learner.updates, float(learner.sums[STEPS]))
-    found = declared_classes(classes) if classes is not None else found_classes(distinct(labels, []))
+    found = named_classes(classes) if classes is not None else found_classes(distinct(labels, []))
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     learner.begin(source.width, start)
     return learner, Begun(learner.origin, 0, 0.0)
@@ -257,13 +258,13 @@ class Loop(NamedTuple):
         for span in spans(source):
             y = self.codes[span]
             block = source.block(span, learner.bias, learner.normalize)
-            scores, signs, end = learner.score(block, y.size, learner.rounds)
+            scores, codes, end = learner.score(block, y.size, learner.rounds)
             if end < y.size:
                 raise learner.refuse(source, span.start + end, span.start + end)
-            agreement = y * scores
+            agreement = _ahead(scores, y) if learner.multiclass else y * scores
             least = agreement.min()
             lowest = np.flatnonzero(agreement == least)
-            right = signs[lowest] == y[lowest]
+            right = agreement[lowest] > 0.0 if learner.multiclass else codes[lowest] == y[lowest]
             candidate = (float(least), bool(right.all()))
             if candidate < best:
                 best, worst = candidate, span.start + int(lowest[np.argmin(right)])
@@ -276,23 +277,40 @@ class Loop(NamedTuple):
         return goal is not None and self.begun.margin_upper_bound(self.learner) <= goal
 
 
+def _ahead(scores: Floats, y: Codes) -> Floats:
+    """Return how far the score of the right class is ahead of the best of the others."""
+    rows = np.arange(y.size)
+    right = scores[rows, y]
+    scores[rows, y] = -np.inf
+    ahead: Floats = right - scores.max(axis=1)
+    return ahead
+
+
 def learn_until(
-    learner: Learner, source: Source, codes: Codes, rows: slice | NDArray[np.intp], last: int | None
+    learner: Learner,
+    source: Source,
+    codes: Codes,
+    rows: slice | NDArray[np.intp],
+    last: int | None,
+    weights: Floats = NO_WEIGHTS,
 ) -> None:
     """Learn from some rows of a source, until there have been `last` updates."""
     y = codes[rows]
     limit = -1 if last is None else last - learner.updates
-    end = learner.learn(source.block(rows, learner.bias, learner.normalize), y, limit=limit)
+    block = source.block(rows, learner.bias, learner.normalize)
+    if weights.size:
+        block = block._replace(weights=weights[rows])
+    end = learner.learn(block, y, limit=limit)
     if end < y.size and learner.updates != last:
         i = rows.start + end if isinstance(rows, slice) else int(rows[end])
         raise learner.refuse(source, i, i)
 
 
-def settled(learner: Learner, source: Source, codes: Codes) -> bool:
+def settled(learner: Learner, source: Source, codes: Codes, weights: Floats = NO_WEIGHTS) -> bool:
     """Tell whether no example is left to learn from, by trying on a copy."""
     trial = learner.twin()
     for span in spans(source):
-        learn_until(trial, source, codes, span, learner.updates + 1)
+        learn_until(trial, source, codes, span, learner.updates + 1, weights)
         if trial.updates > learner.updates:
             return False
     return True

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine import passes
-from onlinear.engine.rows import Block, Floats
+from onlinear.engine.rows import Block, DenseRow, Floats, dot
 from onlinear.engine.trail import Trail
 from onlinear.errors import DataError, ParameterError, RuleError
-from onlinear.rules.rule import INPUTS, TIES
-from onlinear.runs.state import Room, State, each_array, sealed, started, weights_of
-from onlinear.streams.labels import Classes
+from onlinear.rules.rule import INPUTS, TIES, predicts_by_sign
+from onlinear.runs.state import Room, State, each_array, rearranged, sealed, started, weights_of
+from onlinear.streams.labels import Classes, ManyClasses
 from onlinear.streams.sources import Source
 
 _NO_SCORES: Floats = np.empty(0)
@@ -25,16 +25,19 @@ _NO_EVENTS = np.empty(0, dtype=np.uint8)
 class Learner:
     """The working copy of a `State`: nothing that was given in is ever written to."""
 
-    def __init__(self, rule: Any, classes: Classes, *, fit_intercept: bool, normalize: bool) -> None:
+    def __init__(self, rule: Any, classes: Classes | ManyClasses, *, fit_intercept: bool, normalize: bool) -> None:
         if rule.inputs != "real" and (fit_intercept or normalize):
             option = "fit_intercept" if fit_intercept else "normalize"
             raise ParameterError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
         self.rule = rule
         self.classes = classes
+        self.multiclass = isinstance(classes, ManyClasses)
+        if self.multiclass:
+            _check_many_classes(rule)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self.tie = TIES[rule.tie]
-        self.counts = np.zeros(4, dtype=np.int64)
+        self.counts = np.zeros(passes.MISTAKES + classes.labels.size, dtype=np.int64)
         self.sums = np.zeros(2)
         self.origin: Floats | None = None
         self.n_features = -1
@@ -46,7 +49,7 @@ class Learner:
     def begin(self, n: int, start: Any = None) -> None:
         """Take the state before round one, for n features."""
         self._bind(n)
-        self.arrays = started(self.engine_rule, n + self.bias)
+        self.arrays = started(self.engine_rule, self._entries(n))
         if start is not None:
             self._take_weights(start)
         elif weights_of(self.arrays).any():
@@ -62,12 +65,13 @@ class Learner:
     @classmethod
     def reading(cls, rule: Any, state: State) -> Learner:
         """Return a learner that only scores; it shares the state's arrays."""
-        learner = cls(rule, Classes(state.classes), fit_intercept=state.fit_intercept, normalize=state.normalize)
+        classes = classes_of(state)
+        learner = cls(rule, classes, fit_intercept=state.fit_intercept, normalize=state.normalize)
         learner._bind(state.n_features)
         learner.arrays = state.arrays
-        if weights_of(state.arrays).shape != (state.n_features + learner.bias,):
+        if weights_of(state.arrays).shape != (learner._entries(state.n_features),):
             raise ParameterError("the state's weights do not fit its number of features")
-        learner.counts[:] = state.rounds, state.mistakes_positive, state.mistakes_negative, state.updates
+        learner.counts[:] = state.rounds, state.updates, *state.mistakes_by_class
         learner.sums[:] = state.steps, state.reach
         learner.origin = state.origin
         learner.names, learner.how_read = state.names, state.reading
@@ -83,7 +87,7 @@ class Learner:
 
     def glance(self) -> State:
         """Return the state as it is now; the learner goes on, and its arrays change."""
-        rounds, positive, negative, updates = map(int, self.counts)
+        rounds, updates, *mistakes = map(int, self.counts)
         steps, reach = map(float, self.sums)
         return State(
             rule=self.rule,
@@ -93,8 +97,7 @@ class Learner:
             n_features=self.n_features,
             arrays=self.arrays,
             rounds=rounds,
-            mistakes_positive=positive,
-            mistakes_negative=negative,
+            mistakes_by_class=tuple(mistakes),
             updates=updates,
             steps=steps,
             reach=reach,
@@ -102,6 +105,7 @@ class Learner:
             names=self.names,
             reading=self.how_read,
             fingerprint=None if self.trail is None else str(self.trail),
+            multiclass=self.multiclass,
         )
 
     def twin(self) -> Learner:
@@ -125,7 +129,7 @@ class Learner:
     @property
     def mistakes(self) -> int:
         """The number of mistakes so far."""
-        return int(self.counts[passes.MISTAKES_POSITIVE] + self.counts[passes.MISTAKES_NEGATIVE])
+        return int(self.counts[passes.MISTAKES :].sum())
 
     def take_names(self, names: tuple[str, ...] | None) -> None:
         """Take the names that a stream has given to features; one that no example has shown yet is a feature too."""
@@ -147,20 +151,41 @@ class Learner:
         if width > known:
             self._grow(width)
 
+    def take_classes(self, labels: NDArray[Any]) -> None:
+        """Know these classes from now on, the old ones among them; new ones begin as the rule starts them."""
+        if not self.multiclass:
+            raise ParameterError("two classes share one weight vector; new ones need a vector each from the start")
+        known, classes = self.classes.labels, ManyClasses(labels)
+        places = classes.encode(known)
+        n = self.n_features + self.bias
+        self.arrays = rearranged(self.engine_rule, self.arrays, n, places, labels.size)
+        if self.origin is not None:
+            origin = weights_of(started(self.engine_rule, n * labels.size))
+            origin.reshape(n, labels.size)[:, places] = self.origin.reshape(n, known.size)
+            self.origin = origin
+        counts = np.zeros(passes.MISTAKES + labels.size, dtype=np.int64)
+        counts[: passes.MISTAKES] = self.counts[: passes.MISTAKES]
+        counts[passes.MISTAKES + places] = self.counts[passes.MISTAKES :]
+        self.classes, self.counts, self._room = classes, counts, None
+
+    def _entries(self, n: int) -> int:
+        """Return how many per-feature entries n features have: the intercept's too, and for each weight vector."""
+        return (n + self.bias) * (self.classes.labels.size if self.multiclass else 1)
+
     def _grow(self, width: int) -> None:
-        self.n_features, n = width, width + self.bias
+        self.n_features, n = width, self._entries(width)
         if self._room is None or self._room.size < n:
             self._room = Room(self.engine_rule, self.arrays, n)
         self.arrays = self._room.cut(n)
         if self.origin is not None:
-            origin = weights_of(started(self.engine_rule, width + self.bias))
+            origin = weights_of(started(self.engine_rule, n))
             origin[: self.origin.size] = self.origin
             self.origin = origin
 
     def learn(
         self,
         block: Block,
-        y: NDArray[np.int8],
+        y: NDArray[Any],
         first: int = 0,
         *,
         limit: int = -1,
@@ -171,34 +196,39 @@ class Learner:
 
         A row that had to be refused is not read, and the limit not reached.
         """
+        additive, record = bool(self.rule.additive), (limit, self.counts, self.sums)
         try:
-            return int(
-                self.runner(
-                    passes.learn,
-                    self.arrays,
-                    block,
-                    y,
-                    first,
-                    self.tie,
-                    bool(self.rule.additive),
-                    limit,
-                    self.counts,
-                    self.sums,
-                    scores,
-                    events,
+            if self.multiclass:
+                room, w = np.empty(self.classes.labels.size), weights_of(self.arrays)
+                end = self.runner(
+                    passes.learn_classes, self.arrays, w, block, y, first, additive, *record, room, scores, events
                 )
-            )
+            else:
+                end = self.runner(
+                    passes.learn, self.arrays, block, y, first, self.tie, additive, *record, scores, events
+                )
+            return int(end)
         except (ArithmeticError, IndexError, ValueError) as error:
             raise RuleError(f"rule {self.rule!r} failed in a round: {error}") from error
 
-    def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[np.int8], int]:
-        """Return the scores and predicted signs of a block's n rows, and the first row not read."""
-        scores, signs = np.empty(n), np.empty(n, dtype=np.int8)
+    def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[Any], int]:
+        """Return the scores and predicted signs of a block's n rows, and the first row not read.
+
+        With a weight vector a class it is a row of scores, and the number of the predicted class.
+        """
+        scores: Floats
+        codes: NDArray[Any]
         try:
-            end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, signs)
+            if self.multiclass:
+                scores, codes = np.empty((n, self.classes.labels.size)), np.empty(n, dtype=np.intp)
+                room, w = scores.reshape(-1), weights_of(self.arrays)
+                end = self.runner(passes.score_classes, self.arrays, w, block, scores.shape[1], room, codes)
+            else:
+                scores, codes = np.empty(n), np.empty(n, dtype=np.int8)
+                end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, codes)
         except (ArithmeticError, IndexError, ValueError) as error:
             raise RuleError(f"rule {self.rule!r} failed to score: {error}") from error
-        return scores, signs, int(end)
+        return scores, codes, int(end)
 
     def refuse(self, source: Source, i: int, number: int) -> DataError:
         """Return the error for row i of a source, which is row `number` to the caller."""
@@ -228,6 +258,8 @@ class Learner:
         """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
         if hasattr(given, "state"):
             raise ParameterError(f"{name} is a {type(given).__name__}; go on from it with state=")
+        if self.multiclass:
+            return self._matrix(name, given)
         pair = isinstance(given, tuple)
         if pair and not self.bias:
             raise ParameterError(f"{name} has an intercept, but fit_intercept is False")
@@ -245,6 +277,24 @@ class Learner:
             raise ParameterError(f"{name} has an entry that is not finite")
         return whole
 
+    def _matrix(self, name: str, given: Any) -> Floats:
+        """Return weights (a row for each class), or a pair (weights, intercepts), as one vector like the learner's."""
+        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 2
+        if pair and not self.bias:
+            raise ParameterError(f"{name} has intercepts, but fit_intercept is False")
+        k = self.classes.labels.size
+        weights, intercepts = given if pair else (given, np.zeros(k))
+        try:
+            weights, intercepts = (np.asarray(part, dtype=np.float64) for part in (weights, intercepts))
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{name} is not a matrix of numbers: {error}") from error
+        if weights.shape != (k, self.n_features) or intercepts.shape != (k,):
+            raise ParameterError(f"{name} must have a row for each of the {k} classes, of {self.n_features} weights")
+        whole = np.vstack([*([intercepts] * self.bias), weights.T]).reshape(-1)
+        if not np.isfinite(whole).all():
+            raise ParameterError(f"{name} has an entry that is not finite")
+        return whole
+
     def _take_weights(self, start: Any) -> None:
         if self.rule.inputs == "advice":
             raise ParameterError(f"{type(self.rule).__name__}: experts start equal; no start")
@@ -252,3 +302,24 @@ class Learner:
         if hasattr(self.rule, "check_start"):
             self.rule.check_start(self.origin)
         weights_of(self.arrays)[:] = self.origin
+
+
+def classes_of(state: State) -> Classes | ManyClasses:
+    """Return the classes that a state knows."""
+    return ManyClasses(state.classes) if state.multiclass else Classes(state.classes)
+
+
+def _check_many_classes(rule: Any) -> None:
+    """Raise unless a rule can have a weight vector for each class: its score must be ⟨w,x⟩, and its sign decide."""
+    name = type(rule).__name__
+    if rule.inputs != "real":
+        raise ParameterError(f"{name} takes {rule.inputs} inputs, and tells two classes apart, not more")
+    if rule.tie != "mistake":
+        raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
+    engine_rule = rule.for_width(3)
+    state = started(engine_rule, 3)
+    w = weights_of(state)
+    w[:] = 0.5, -1.25, 3.0
+    x = DenseRow(np.array([1.5, 2.0, -0.25]), 0, 3, 3, 0, 1.0, 1.0)
+    if not predicts_by_sign(rule) or engine_rule.score(state, x) != dot(w, x):
+        raise ParameterError(f"{name} tells two classes apart, not more: its score is not ⟨w,x⟩, or not all it goes by")

@@ -21,11 +21,13 @@ from onlinear.errors import ModelError, ParameterError
 from onlinear.runs.model_rule import check_description, describe, json_as_number, number_as_json, restore
 from onlinear.runs.state import State, each_array, sealed, started, weights_of
 from onlinear.runs.tensor_file import Entry, TensorFile, once, open_tensors, write_tensors
-from onlinear.streams.labels import declared_classes
+from onlinear.streams.labels import checked_labels
 from onlinear.streams.reading import Reading, without_blanks
 
 _NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}
-_COUNTERS = ("rounds", "mistakes_positive", "mistakes_negative", "updates")
+_COUNTERS = ("rounds", "updates")
+_MISTAKES = ("mistakes_positive", "mistakes_negative")
+"""The mistakes on examples of each class, where there are two; where each class has its own weights, it is a list."""
 
 _FINGERPRINT = re.compile("[0-9a-f]{32}")
 
@@ -37,6 +39,10 @@ _MOST_DIGITS = 600
 
 def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= _MOST_COUNTED
+
+
+def _are_counts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_count, value))
 
 
 def _is_sum(value: Any) -> bool:
@@ -91,12 +97,14 @@ _READING: _Demands = {
 _DEMANDS: _Demands = {
     "kind": ("a name", _STRING[1]),
     **dict.fromkeys(("fit_intercept", "normalize"), _TRUE_OR_FALSE),
-    **dict.fromkeys(("n_features", *_COUNTERS), ("a count, at most 2^62", _is_count)),
+    **dict.fromkeys(("n_features", *_COUNTERS, *_MISTAKES), ("a count, at most 2^62", _is_count)),
     **dict.fromkeys(("steps", "reach"), ("at least 0", _is_sum)),
     **dict.fromkeys(("reading", "outcome", "notes"), ("an object or null", _is_object)),
     "fingerprint": ("32 hexadecimal digits, or null", _is_fingerprint),
 }
 _KEYS = {"format", "version", "sha256", "rule", "classes", *_DEMANDS}
+_MANY: _Demands = {"mistakes_by_class": ("a list of counts, at most 2^62", _are_counts)}
+"""What stands in place of the two counts of mistakes where each class has its own weights."""
 _MOST_DEPTH = 100
 """How deep notes and the like may nest: whoever reads them may be deep in calls."""
 
@@ -124,16 +132,19 @@ def write(
     """
     rule, tensors = describe(state.rule)
     weights = weights_of(state.arrays)
-    if weights.shape != (state.n_features + state.fit_intercept,) or not np.isfinite(weights).all():
+    if weights.shape != (state.vectors * (state.n_features + state.fit_intercept),) or not np.isfinite(weights).all():
         raise ParameterError("a weight is not finite, or there are not as many as features: nothing to save")
     if not (state.steps >= 0.0 and state.reach >= 0.0):
         raise ParameterError(f"the sums over the updates are {state.steps} and {state.reach}: nothing to save")
     if not _is_fingerprint(state.fingerprint):
         raise ParameterError(f"the stream's fingerprint is {state.fingerprint!r}; it must be 32 hexadecimal digits")
-    counters = {name: int(getattr(state, name)) for name in _COUNTERS}
-    beyond = [name for name, count in counters.items() if not _is_count(count)]
-    if beyond:
-        raise ParameterError(f"{beyond[0]} is {counters[beyond[0]]}; a model file counts from 0 to 2^62")
+    mistakes: dict[str, Any] = {"mistakes_by_class": list(state.mistakes_by_class)}
+    if not state.multiclass:
+        mistakes = dict(zip(_MISTAKES, reversed(state.mistakes_by_class), strict=True))
+    counters = {"rounds": int(state.rounds), **mistakes, "updates": int(state.updates)}
+    for name, count in counters.items():
+        if not (_is_count(count) or _are_counts(count)):
+            raise ParameterError(f"{name} is {count}; a model file counts from 0 to 2^62")
     tensors |= _named(state.arrays)
     if state.origin is not None:
         tensors["origin"] = state.origin
@@ -177,23 +188,26 @@ def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[st
         header = file.header
         made = restore(file, rule)
         n, fit_intercept, normalize = (header[name] for name in ("n_features", "fit_intercept", "normalize"))
+        classes, multiclass = _labels(header["classes"]), _is_multiclass(header)
         if made.inputs != "real" and (fit_intercept or normalize):
             raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs as they are")
-        arrays = _arrays(file, made, n + fit_intercept)
+        arrays = _arrays(file, made, _entries(header))
         state = State(
             rule=made,
             fit_intercept=fit_intercept,
             normalize=normalize,
-            classes=_labels(header["classes"]),
+            classes=classes,
             n_features=n,
             arrays=each_array(sealed, arrays),
             **{name: header[name] for name in _COUNTERS},
+            mistakes_by_class=mistakes_of(header),
             steps=json_as_number(header["steps"]),
             reach=json_as_number(header["reach"]),
             origin=sealed(_finite(file, "origin")) if "origin" in file.entries else None,
             names=_unpacked(file, n) if "names" in file.entries else None,
             reading=header["reading"],
             fingerprint=header["fingerprint"],
+            multiclass=multiclass,
         )
     return state, header
 
@@ -206,34 +220,62 @@ def peek(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def weights_and_names(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
-    """Return the weights in a file, without the intercept, and the features' names; no rule is needed."""
+    """Return the weights in a file, without the intercept, and the features' names; no rule is needed.
+
+    Where each class has weights of its own, they are a matrix with a row for each class.
+    """
     with open_tensors(path) as file:
         _check(file)
         n, bias = file.header["n_features"], int(file.header["fit_intercept"])
-        return _finite(file, "weights")[bias:], _unpacked(file, n) if "names" in file.entries else None
+        weights, many = _finite(file, "weights"), _is_multiclass(file.header)
+        rows = weights.reshape(-1, weights.size // (n + bias)).T[:, bias:] if many else weights[bias:]
+        return rows, _unpacked(file, n) if "names" in file.entries else None
 
 
 def _check(file: TensorFile) -> None:
     """Raise unless the header says what it must, and the arrays that every model has fit to it."""
     header, entries = file.header, file.entries
-    if set(header) != _KEYS:
-        raise ModelError(f"its header lacks, or should not have: {', '.join(sorted(_KEYS ^ set(header))):.200}")
+    many = _is_multiclass(header)
+    keys = (_KEYS - set(_MISTAKES)) | set(_MANY) if many else _KEYS
+    if set(header) != keys:
+        raise ModelError(f"its header lacks, or should not have: {', '.join(sorted(keys ^ set(header))):.200}")
     check_description(header["rule"])
-    _labels(header["classes"])
-    for name, (demand, fits) in _DEMANDS.items():
-        if not fits(header[name]):
+    classes = _labels(header["classes"])
+    for name, (demand, fits) in (_DEMANDS | _MANY).items():
+        if name in keys and not fits(header[name]):
             raise ModelError(f"{name} is {reprlib.repr(header[name])}; it must be {demand}")
     _check_reading(header["reading"], header["n_features"])
     _check_notes(header["notes"])
-    if max(header["mistakes_positive"] + header["mistakes_negative"], header["updates"]) > header["rounds"]:
+    mistakes = mistakes_of(header)
+    if len(mistakes) != classes.size:
+        raise ModelError(f"it counts the mistakes on {len(mistakes)} classes, but names {classes.size}")
+    if max(sum(mistakes), header["updates"]) > header["rounds"]:
         raise ModelError(f"it has more mistakes or updates than its {header['rounds']:,} rounds")
-    size = header["n_features"] + header["fit_intercept"]
+    size = _entries(header)
     _check_entry(entries, "weights", np.float64, size)
     if "origin" in entries:
         _check_entry(entries, "origin", np.float64, size)
     if "names" in entries:
         _check_entry(entries, "names", np.uint8, None)
         _check_entry(entries, "names.offsets", np.int64, header["n_features"] + 1)
+
+
+def _is_multiclass(header: dict[str, Any]) -> bool:
+    """Tell whether each class has weights of its own."""
+    return "mistakes_by_class" in header
+
+
+def mistakes_of(header: dict[str, Any]) -> tuple[int, ...]:
+    """Return the mistakes on examples of each class."""
+    if _is_multiclass(header):
+        return tuple(header["mistakes_by_class"])
+    return header["mistakes_negative"], header["mistakes_positive"]
+
+
+def _entries(header: dict[str, Any]) -> int:
+    """Return how many weights there are."""
+    vectors = len(header["mistakes_by_class"]) if _is_multiclass(header) else 1
+    return int(vectors * (header["n_features"] + header["fit_intercept"]))
 
 
 def _check_reading(reading: Any, n_features: int) -> None:
@@ -360,17 +402,17 @@ def _labels_as_json(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def _labels(described: Any) -> NDArray[Any]:
-    """Return the two labels, in the type that they had."""
+    """Return the labels, in the type that they had."""
     match described:
-        case {"dtype": str(kind), "labels": [first, second]} if len(described) == 2:
+        case {"dtype": str(kind), "labels": [_, *_] as labels} if len(described) == 2:
             wanted = {"s": str, "b": bool, "f": float}.get(kind[:1], int)
-            if kind in _NUMBERS | {"str", "bool"} and type(first) is type(second) is wanted:
+            if kind in _NUMBERS | {"str", "bool"} and all(type(label) is wanted for label in labels):
                 try:
                     with np.errstate(over="ignore"):
-                        return declared_classes(np.array([first, second], dtype=kind)).labels
+                        return checked_labels(np.array(labels, dtype=kind))
                 except (OverflowError, ValueError) as error:
                     raise ModelError(f"its labels are out of range: {error}") from error
-    raise ModelError(f"its header names no two labels but {reprlib.repr(described)}")
+    raise ModelError(f"its header names no labels but {reprlib.repr(described)}")
 
 
 def _plain(name: str, value: Mapping[str, Any] | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block
+from onlinear.engine.rows import NO_WEIGHTS, Block, Floats
 from onlinear.engine.trail import RowSums, Trail, row_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Rule, check_rule
@@ -18,7 +18,16 @@ from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Recorder, potentials
 from onlinear.streams.chunk import Chunk
-from onlinear.streams.labels import Classes, as_labels, declared_classes, distinct, found_classes, show
+from onlinear.streams.labels import (
+    Classes,
+    ManyClasses,
+    as_labels,
+    declared_classes,
+    distinct,
+    found_classes,
+    named_classes,
+    show,
+)
 from onlinear.streams.sources import Source, open_source, spans
 from onlinear.streams.stream import Stream
 
@@ -39,6 +48,7 @@ def run(
     state: State | Run | None = None,
     n_features: int | None = None,
     classes: Any = None,
+    sample_weight: Any = None,
     trace: bool | Potentials = False,
 ) -> Run:
     """Run a rule once over examples in their order: predict, be told the answer, learn.
@@ -61,8 +71,11 @@ def run(
         Go on from where a run ended: options, counters and weights are taken from there.
     n_features : int
         The number of features, where the data may not show it.
-    classes : pair
-        The labels (negative, positive). Default: the two labels in the data, in their order.
+    classes : sequence
+        The labels (negative, positive). Default: the two labels in the data, in their order. Three or more: each gets
+        a weight vector of its own; the rule's score must be ⟨w,x⟩, and X and y are arrays or blocks.
+    sample_weight : array
+        The weights of the examples in X, at least 0: they multiply the steps. For rules that know of them.
     trace : bool or Potentials
         Keep the rounds of mistakes and updates and the scores; with `Potentials`, also what the
         proofs look at, after each update.
@@ -83,10 +96,13 @@ def run(
         raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
     options = Options(fit_intercept, normalize, start, state, n_features, classes)
     learner, pairs = begun(rule, X, y, options)
+    if sample_weight is not None and y is None:
+        raise ParameterError("sample_weight goes with X and y, not with a stream of blocks")
     recorder = _recorder(trace, learner)
     row = 0
     for source, labels in pairs:
-        feed(learner, source, labels, slice(0, source.n), row, recorder)
+        weights = as_weights(rule, sample_weight, source.n)
+        feed(learner, source, labels, slice(0, source.n), row, recorder, weights)
         row += source.n
     if row == 0:
         raise DataError("no examples")
@@ -120,8 +136,9 @@ def begun(
     if stream is not None and n_features is None:
         n_features = stream.scanned_width() if needs_width(rule) else stream.n_features
     pairs = pairs or _pairs(X, y)
+    found: Classes | ManyClasses
     if classes is not None:
-        found = declared_classes(classes)
+        found = named_classes(classes) if stream is None else declared_classes(classes)
     elif stream is None:
         found, pairs = _look_ahead(pairs, only_one=y is not None)
     first = next(pairs, None)
@@ -148,19 +165,27 @@ def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
     if stream is None:
         learner.trail = None
         return learner
+    if isinstance(learner.classes, ManyClasses):
+        raise ParameterError("a stream has two labels; with more classes give X and y, or blocks (X, y)")
     stream.expect(learner.classes)
     stream.check_features(learner.names, learner.how_read)
     return learner
 
 
 def feed(
-    learner: Learner, source: Source, labels: NDArray[Any], rows: slice, row: int = 0, recorder: Recorder | None = None
+    learner: Learner,
+    source: Source,
+    labels: NDArray[Any],
+    rows: slice,
+    row: int = 0,
+    recorder: Recorder | None = None,
+    weights: Floats = NO_WEIGHTS,
 ) -> None:
     """Learn from some rows of a matrix, whose first row is row `row` to the caller."""
     learner.make_room(source)
     for span in spans(source, rows):
-        codes = learner.classes.encode(labels[span], row + span.start)
-        block = source.block(span, learner.bias, learner.normalize)
+        codes: NDArray[Any] = learner.classes.encode(labels[span], row + span.start)
+        block = source.block(span, learner.bias, learner.normalize)._replace(weights=weights[span])
         end = recorder.learn(learner, block, codes) if recorder else learner.learn(block, codes)
         if end < codes.size:
             i = span.start + end
@@ -191,6 +216,25 @@ def read_arrays(X: Any, y: Any) -> Pair:
     if source.n == 0:
         raise DataError("no examples")
     return source, labels
+
+
+def as_weights(rule: Any, given: Any, n: int) -> Floats:
+    """Return the weights of n examples, none where none are given; not every rule knows what to do with them."""
+    if given is None:
+        return NO_WEIGHTS
+    name = type(rule).__name__
+    if not rule.weighted:
+        raise ParameterError(f"{name} takes no sample_weight: its steps have one size, and what is proven needs that")
+    try:
+        weights = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"sample_weight is not an array of numbers: {error}") from error
+    if weights.shape != (n,):
+        raise ParameterError(f"sample_weight has shape {weights.shape}; there are {n} examples")
+    if not (np.isfinite(weights) & (weights >= 0.0)).all():
+        i = int(np.argmin(np.isfinite(weights) & (weights >= 0.0)))
+        raise ParameterError(f"row {i}: sample_weight {weights[i]}; weights must be finite and at least 0")
+    return weights
 
 
 def open_blocks(X: Any) -> Iterator[Pair]:
@@ -257,7 +301,7 @@ def resumed(rule: Any, state: State, fit_intercept: bool, normalize: bool, start
     if fit_intercept > state.fit_intercept or normalize > state.normalize:
         option = "fit_intercept" if fit_intercept > state.fit_intercept else "normalize"
         raise ParameterError(f"{option} was False when the state began, and cannot change")
-    if classes is not None and not np.array_equal(declared_classes(classes).labels, state.classes):
+    if classes is not None and not np.array_equal(named_classes(classes).labels, state.classes):
         raise ParameterError(f"classes is {classes!r}, but the state has {state.classes.tolist()}")
     return Learner.resume(rule, state)
 
@@ -270,6 +314,8 @@ def _same(rule: Any, other: Any) -> bool:
 
 def _recorder(trace: bool | Potentials, learner: Learner) -> Recorder | None:
     if isinstance(trace, Potentials):
+        if learner.multiclass:
+            raise ParameterError("the potentials are those of one weight vector: for two classes, not for more")
         potentials(learner, trace.comparator)  # a comparator that does not fit is refused before round one
         return Recorder(trace, learner.rounds)
     return Recorder(None, learner.rounds) if trace else None

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.rows import Floats
 from onlinear.rules.experts import Pool
-from onlinear.runs.learner import Learner
+from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
-from onlinear.streams.labels import Classes, show
+from onlinear.streams.labels import show
 from onlinear.streams.sources import Source, open_source, spans
 from onlinear.streams.stream import Stream
+
+_SHOWN = 12
+"""How many classes are listed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,17 +54,22 @@ class Run(Facts):
     @property
     def mistakes(self) -> int:
         """Rounds in which the prediction was wrong."""
-        return self.state.mistakes_positive + self.state.mistakes_negative
+        return sum(self.state.mistakes_by_class)
+
+    @property
+    def mistakes_by_class(self) -> tuple[int, ...]:
+        """The mistakes on examples of each class, in the order of `classes`."""
+        return self.state.mistakes_by_class
 
     @property
     def mistakes_positive(self) -> int:
-        """m₊: mistakes on examples of the second class."""
-        return self.state.mistakes_positive
+        """m₊: mistakes on examples of the second class, of two."""
+        return self.state.mistakes_by_class[1]
 
     @property
     def mistakes_negative(self) -> int:
-        """m₋: mistakes on examples of the first class."""
-        return self.state.mistakes_negative
+        """m₋: mistakes on examples of the first class, of two."""
+        return self.state.mistakes_by_class[0]
 
     @property
     def updates(self) -> int:
@@ -70,17 +78,19 @@ class Run(Facts):
 
     @property
     def weights(self) -> Floats:
-        """The weights of the features; of experts, up to a common factor."""
-        return weights_of(self.state.arrays)[int(self.state.fit_intercept) :]
+        """The weights of the features, with more than two classes a row for each; of experts, up to a common factor."""
+        weights = self.state.matrix[:, int(self.state.fit_intercept) :]
+        return weights if self.state.multiclass else weights[0]
 
     @property
-    def intercept(self) -> float:
-        """The intercept; 0 where none was fitted."""
-        return float(weights_of(self.state.arrays)[0]) if self.state.fit_intercept else 0.0
+    def intercept(self) -> Any:
+        """The intercept, with more than two classes an array; 0 where none was fitted."""
+        intercepts = self.state.matrix[:, 0] if self.state.fit_intercept else np.zeros(self.state.vectors)
+        return intercepts if self.state.multiclass else float(intercepts[0])
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The two labels: negative, positive."""
+        """The labels; of two, the negative one is first."""
         return self.state.classes
 
     @property
@@ -93,7 +103,8 @@ class Run(Facts):
         """No separator of the examples seen has a larger margin than this (None: the rule is not additive).
 
         The perceptron's proof read backwards: w − v, where v was the start, is a sum Σ λ y x, so
-        γ* ≤ ‖w − v‖ / Σ λ. With an intercept it bounds the margin of the examples with a 1 appended.
+        γ* ≤ ‖w − v‖ / Σ λ. With an intercept it bounds the margin of the examples with a 1 appended. With a weight
+        vector for each class, U, it bounds min ⟨U_y − U_r, x⟩ / ‖U‖_F over examples and classes r ≠ y.
         Rounded outward: what rounding may have taken from w is added.
         """
         state = self.state
@@ -122,7 +133,7 @@ class Run(Facts):
         return float(pool.expected.sum()) if draws else None
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row; above 0 speaks for ``classes[1]``."""
+        """Return the score of each row; above 0 speaks for ``classes[1]``. Of more than two classes, each one's."""
         return self._all_scored(X)[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -131,7 +142,8 @@ class Run(Facts):
         A tie that counts as a mistake is shown as the first class. A rule that draws does so as it
         would in the rounds to come.
         """
-        return Classes(self.state.classes).decode(self._all_scored(X)[1])
+        labels: NDArray[Any] = classes_of(self.state).decode(self._all_scored(X)[1])
+        return labels
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the run to a file, for `onlinear.load`; the trace is not saved.
@@ -164,7 +176,7 @@ class Run(Facts):
         Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
         """
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.reading(self.rule, self.state), Classes(self.state.classes)
+        learner, classes = Learner.reading(self.rule, self.state), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
             source = open_source(chunk.matrix)
@@ -173,13 +185,15 @@ class Run(Facts):
                 yield classes.decode(signs), scores
             done += source.n
 
-    def _all_scored(self, X: Any) -> tuple[Floats, NDArray[np.int8]]:
-        parts = list(self._scored(Learner.reading(self.rule, self.state), open_source(X), 0))
-        scores = np.concatenate([np.empty(0), *(scores for scores, _ in parts)])
-        return scores, np.concatenate([np.empty(0, dtype=np.int8), *(signs for _, signs in parts)])
+    def _all_scored(self, X: Any) -> tuple[Floats, NDArray[Any]]:
+        learner, source = Learner.reading(self.rule, self.state), open_source(X)
+        # None at all is still an array of the right shape and type.
+        parts = list(self._scored(learner, source, 0)) or [learner.score(source.block(slice(0, 0), 0, False), 0, 0)[:2]]
+        scores, codes = zip(*parts, strict=True)
+        return np.concatenate(scores), np.concatenate(codes)
 
-    def _scored(self, learner: Learner, source: Source, done: int) -> Iterator[tuple[Floats, NDArray[np.int8]]]:
-        """Yield scores and signs block by block, where `done` examples have been scored before."""
+    def _scored(self, learner: Learner, source: Source, done: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
+        """Yield scores and signs, or classes' numbers, block by block, where `done` examples were scored before."""
         learner.make_room(source)
         for span in spans(source):
             block = source.block(span, learner.bias, learner.normalize)
@@ -191,16 +205,21 @@ class Run(Facts):
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return what there is to say, as (name, value) pairs."""
-        negative, positive = map(show, self.classes)
         rate = f" ({self.mistakes / self.rounds:.2%})" if self.rounds else ""
-        by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
+        labels = [show(label) for label in self.classes[:_SHOWN]] + ["…"] * (self.classes.size > _SHOWN)
+        if self.state.multiclass:
+            classes = f"{self.classes.size}: {', '.join(labels)}"
+            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + " of these classes"
+        else:
+            classes = f"{labels[0]} (negative), {labels[1]} (positive)"
+            by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
         facts = [
             ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
-            ("classes", f"{negative} (negative), {positive} (positive)"),
+            ("classes", classes),
             ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
             ("updates", f"{self.updates:,}"),
         ]
-        if self.state.fit_intercept:
+        if self.state.fit_intercept and not self.state.multiclass:
             facts.append(("intercept", f"{self.intercept:.6g}"))
         bound = self.margin_upper_bound
         if bound is not None:

@@ -28,8 +28,8 @@ class State:
     arrays: Any
     """The rule's own state: an array of weights, or a NamedTuple of arrays with the weights in `w`."""
     rounds: int
-    mistakes_positive: int
-    mistakes_negative: int
+    mistakes_by_class: tuple[int, ...]
+    """In the order of the classes."""
     updates: int
     steps: float
     """Σ λ over the updates."""
@@ -43,6 +43,18 @@ class State:
     """How the columns of a stream became features (`onlinear.streams.Reading`), where it came from one."""
     fingerprint: str | None = None
     """A running checksum of the examples, in hexadecimal, where they came from a stream; going on continues it."""
+    multiclass: bool = False
+    """Whether each class has a weight vector of its own; feature j of class r is then at index j·k + r of k classes."""
+
+    @property
+    def vectors(self) -> int:
+        """How many weight vectors there are: one for two classes, or one for each."""
+        return self.classes.size if self.multiclass else 1
+
+    @property
+    def matrix(self) -> Floats:
+        """The weights with a row for each weight vector, and the intercept in column 0, where there is one."""
+        return weights_of(self.arrays).reshape(-1, self.vectors).T
 
 
 def weights_of(arrays: Any) -> Floats:
@@ -77,6 +89,31 @@ def started(rule: Any, n: int) -> Any:
     if weights_of(arrays).shape != (n,):
         raise RuleError(f"rule {name}: start({n}) returned weights of shape {weights_of(arrays).shape}")
     return arrays
+
+
+def rearranged(rule: Any, arrays: Any, n: int, places: NDArray[np.intp], classes: int) -> Any:
+    """Return the state for more classes: what belongs to the old ones is at their places, the rest as the rule starts.
+
+    Parameters
+    ----------
+    rule, arrays
+        The rule and its state, for n per-feature entries of each class.
+    n : int
+        Per-feature entries, the intercept included.
+    places : array
+        The number of each old class among the new ones.
+    classes : int
+        How many classes there will be.
+    """
+    fresh = started(rule, n * classes)
+    for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
+        if old.shape == (n * places.size,) and new.shape == (n * classes,):
+            new.reshape(n, classes)[:, places] = old.reshape(n, places.size)
+        elif old.shape == new.shape:
+            new[...] = old
+        else:
+            raise RuleError(f"rule {type(rule).__name__}: its state cannot take new classes; name all at the start")
+    return fresh
 
 
 class Room:

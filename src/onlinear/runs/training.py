@@ -15,6 +15,7 @@ from onlinear.runs.learner import Learner
 from onlinear.runs.online import Options, Pair, begun, chunk_pair, feed
 from onlinear.runs.outcome import Run
 from onlinear.runs.state import State
+from onlinear.streams.labels import Classes
 from onlinear.streams.shuffle import shuffled
 from onlinear.streams.stream import Stream
 
@@ -136,7 +137,7 @@ def _taken_up(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Ite
     if state is None or kept.reached is None:
         return None
     learner = Learner.resume(rule, state)
-    course.stream.expect(learner.classes)
+    course.stream.expect(Classes(state.classes))
     return learner, course.pairs(kept.reached.passes)
 
 

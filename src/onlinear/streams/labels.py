@@ -1,7 +1,8 @@
-"""Labels: any two, mapped to −1 and +1 in the open."""
+"""Labels: any two, mapped to −1 and +1 in the open; or any number of them, mapped to 0, 1, 2 and so on."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -58,6 +59,62 @@ class Classes:
         return chosen
 
 
+class ManyClasses:
+    """Any number of labels, in the order given: each has a weight vector of its own."""
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self.labels = labels.copy()
+        self.labels.flags.writeable = False
+        self._order = np.argsort(self.labels, kind="stable")
+        self._table = _table_of(self.labels)
+
+    def encode(self, y: NDArray[Any], first: int = 0) -> NDArray[np.intp]:
+        """Return the number of each label; `first` is the row number of ``y[0]``, for messages."""
+        codes = self._looked_up(y) if self._table is not None and y.dtype.kind in "iu" else self._searched(y)
+        unknown = codes < 0
+        if unknown.any():
+            i = int(np.argmax(unknown))
+            shown = ", ".join(map(show, self.labels[:10])) + (", …" if self.labels.size > 10 else "")
+            raise DataError(f"row {first + i}: label {show(y[i])}; the labels are {shown}")
+        return codes
+
+    def decode(self, codes: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the label for each number."""
+        chosen: NDArray[Any] = self.labels[codes]
+        return chosen
+
+    def _looked_up(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the numbers of integers, −1 for what is no label."""
+        least, table = self._table  # type: ignore[misc]  # only called where there is one
+        inside = (y >= least) & (y < least + table.size)
+        codes: NDArray[np.intp] = table[np.where(inside, y, least).astype(np.int64) - least]
+        return np.where(inside, codes, -1)
+
+    def _searched(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        labels = self.labels[self._order]
+        try:
+            places = np.minimum(np.searchsorted(labels, y), labels.size - 1)
+        except TypeError as error:
+            raise DataError(f"the labels cannot be compared with {show(labels[0])}: {error}") from error
+        return np.where(np.asarray(labels[places] == y, dtype=bool), self._order[places], -1)
+
+
+_MOST_SPREAD = 1 << 16
+"""How far apart integers may be for a table of their numbers."""
+
+
+def _table_of(labels: NDArray[Any]) -> tuple[int, NDArray[np.intp]] | None:
+    """Return the least of some integers and a table of their numbers from there on, −1 where there is none."""
+    if labels.dtype.kind not in "iu" or not labels.size:
+        return None
+    least, most = int(labels.min()), int(labels.max())
+    if most - least >= _MOST_SPREAD or most >= 2**63:
+        return None
+    table = np.full(most - least + 1, -1, dtype=np.intp)
+    table[labels.astype(np.int64) - least] = np.arange(labels.size)
+    return least, table
+
+
 def as_labels(y: Any, n: int) -> NDArray[Any]:
     """Return labels as an array of length n."""
     labels = np.asarray(y)
@@ -76,13 +133,31 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     return labels
 
 
-def declared_classes(classes: Any) -> Classes:
-    """Return the two labels that the caller has named, in the caller's order: negative, positive."""
+def checked_labels(classes: Any) -> NDArray[Any]:
+    """Return labels that the caller has named as an array, once they are known to be of one type and all different."""
     labels = np.asarray(classes)
     mixed = labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in classes)
-    if labels.shape != (2,) or labels[0] == labels[1] or mixed or not all(map(_can_be_label, labels)):
+    if labels.ndim == 1 and not mixed and all(map(_can_be_label, labels)):
+        with contextlib.suppress(TypeError):  # where they cannot be ordered
+            if np.unique(labels).size == labels.size:
+                return labels
+    raise ParameterError(f"classes is {classes!r}; it must name labels of one type, all different")
+
+
+def declared_classes(classes: Any) -> Classes:
+    """Return the two labels that the caller has named, in the caller's order: negative, positive."""
+    try:
+        labels = checked_labels(classes)
+    except ParameterError:
+        labels = np.empty(0)
+    if labels.size != 2:
         raise ParameterError(f"classes is {classes!r}; it must name two labels of one type: (negative, positive)")
     return Classes(labels)
+
+
+def named_classes(classes: Any) -> Classes | ManyClasses:
+    """Return the labels that the caller has named, in the caller's order: two (negative, positive), or more."""
+    return ManyClasses(checked_labels(classes)) if np.size(classes) > 2 else declared_classes(classes)
 
 
 def distinct(y: NDArray[Any], known: list[Any], row: int = 0) -> list[Any]:

@@ -1,0 +1,46 @@
+"""States before the first example, and states that come to know more classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onlinear.errors import ParameterError
+from onlinear.rules.rule import Rule, check_rule
+from onlinear.runs.learner import Learner
+from onlinear.runs.state import State
+from onlinear.streams.labels import ManyClasses, checked_labels, named_classes
+
+
+def state_before(
+    rule: Rule, classes: Any, n_features: int, *, fit_intercept: bool = False, multiclass: bool = False
+) -> State:
+    """Return the state before round one, to go on from.
+
+    Parameters
+    ----------
+    rule : a rule
+        The one that will learn.
+    classes : sequence
+        The labels: two (negative, positive) share one weight vector, three or more have one each.
+    n_features : int
+        How many features there are so far.
+    fit_intercept : bool
+        Whether an intercept will be learned.
+    multiclass : bool
+        A weight vector for each class also where there are only two, or one, so far: then more can come.
+    """
+    check_rule(rule)
+    known = ManyClasses(checked_labels(classes)) if multiclass else named_classes(classes)
+    learner = Learner(rule, known, fit_intercept=fit_intercept, normalize=False)
+    learner.begin(n_features)
+    return learner.rest()
+
+
+def with_classes(state: State, classes: Any) -> State:
+    """Return the same state knowing more classes, which begin as the rule starts them; those known are among them."""
+    labels = checked_labels(classes)
+    if not set(state.classes.tolist()) <= set(labels.tolist()):
+        raise ParameterError(f"classes is {classes!r}; it must name all of {state.classes.tolist()}, too")
+    learner = Learner.resume(state.rule, state)
+    learner.take_classes(labels)
+    return learner.rest()
