@@ -20,6 +20,7 @@ from onlinear.rules import (
     dot,
     rule,
 )
+from onlinear.runs import state_before
 from onlinear.theory import Certificate
 from strategies import LAYOUTS, as_layout, in_blocks
 
@@ -70,6 +71,9 @@ NOISY = sixteenths(onlinear.datasets.noisy(margin=0.3, n=60, d=3, flip=0.1, seed
 DISJUNCTION = tuple(onlinear.datasets.disjunction(2, 8, n=60, seed=1))
 THRESHOLD = tuple(onlinear.datasets.r_of_k(2, 4, 8, n=60, seed=1))
 ADVICE = tuple(onlinear.datasets.experts(5, 60, seed=1))
+THREE = (np.round(np.random.default_rng(2).standard_normal((40, 3)) * 16) / 16, np.arange(40) % 3)
+THREE[0][:] += 4 * np.eye(3)[THREE[1]]
+TANGLED = (np.vstack([THREE[0], THREE[0][:1]]), np.append(THREE[1], 1))
 PERFECT = tuple(onlinear.datasets.experts(5, 60, best=0.0, seed=1))
 
 CASES = {
@@ -96,6 +100,21 @@ CASES = {
     "given up": (NOISY, lambda X, y: onlinear.converge(Perceptron(), X, y, max_passes=3)),
     "batch": (SEPARABLE, lambda X, y: onlinear.batch_perceptron(X, y, tie="positive")),
     "batch, 1/k": (SEPARABLE, lambda X, y: onlinear.batch_perceptron(X, y, schedule="1/k")),
+    "classes": (THREE, lambda X, y: onlinear.run(Perceptron(), X, y, classes=[2, 0, 1])),
+    "classes, intercept": (THREE, lambda X, y: onlinear.run(Perceptron(), X, y, classes=range(3), fit_intercept=True)),
+    "classes, halting": (THREE, lambda X, y: onlinear.converge(Perceptron(), X, y, classes=range(3))),
+    "classes, margin": (
+        THREE,
+        lambda X, y: onlinear.run(MarginPerceptron(0.05), X, y, classes=range(3), fit_intercept=True),
+    ),
+    "classes, batch": (THREE, lambda X, y: onlinear.batch_perceptron(X, y, classes=range(3))),
+    "classes, not separable": (TANGLED, lambda X, y: onlinear.run(Perceptron(), X, y, classes=range(3))),
+    "classes, a start": (
+        THREE,
+        lambda X, y: onlinear.run(
+            Perceptron(), X, y, classes=range(3), start=(np.eye(3), np.ones(3)), fit_intercept=True
+        ),
+    ),
     "winnow": (DISJUNCTION, lambda X, y: onlinear.run(Winnow(beta=0.5), X, y)),
     "winnow, no disjunction": (THRESHOLD, lambda X, y: onlinear.run(Winnow(), X, y)),
     "majority": (ADVICE, lambda X, y: onlinear.run(WeightedMajority(0.25), X, y)),
@@ -134,6 +153,13 @@ THEOREMS = {
     "given up": set(),
     "batch": {"P10"},
     "batch, 1/k": set(),
+    "classes": {"P13", "P12"},
+    "classes, intercept": {"P13", "P12"},
+    "classes, halting": {"P13"},
+    "classes, margin": {"P9", "P12"},
+    "classes, batch": {"P10"},
+    "classes, not separable": {"P12"},
+    "classes, a start": set(),
     "winnow": {"Winnow", "P12"},
     "winnow, no disjunction": {"P12"},
     "majority": {"weighted", "P12"},
@@ -171,6 +197,24 @@ def test_any_layout_and_blocks_have_the_same_fingerprint(certificates, case, lay
     certificate.verify(list(in_blocks(scipy.sparse.csr_array(X), y, 7)))
 
 
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_any_layout_of_several_classes(certificates, layout):
+    certificate, (X, y) = certificates["classes, intercept"], CASES["classes, intercept"][0]
+    certificate.verify(as_layout(X, layout), y)
+
+
+def test_what_has_no_certificate_with_several_classes():
+    X, y = THREE
+    weighed = onlinear.run(Perceptron(), X, y, classes=range(3), sample_weight=np.full(40, 0.5))
+    with pytest.raises(ParameterError, match="learned with sample weights"):
+        onlinear.certify(weighed, X, y)
+    with pytest.raises(ParameterError, match="no certificates for blocks"):
+        onlinear.certify(onlinear.run(Perceptron(), X, y, classes=range(3)), [(X, y)])
+    grown = onlinear.run(Perceptron(), X[:2], y[:2], state=state_before(Perceptron(), [0, 1], 3, multiclass=True))
+    with pytest.raises(ParameterError, match="came one after another"):
+        onlinear.certify(grown, X[:2], y[:2])
+
+
 def leaves(value, path=()):
     if isinstance(value, dict):
         for name, one in value.items():
@@ -199,7 +243,13 @@ def altered(record, path):
     return changed
 
 
-@pytest.mark.parametrize("case", ["intercept", "not separable", "halting, random", "batch", "winnow", "randomized"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("intercept", "not separable", "halting, random", "batch", "winnow", "randomized"),
+        *("classes, intercept", "classes, not separable"),
+    ],
+)
 def test_every_altered_entry_is_found_out(certificates, case):
     record, (X, y) = certificates[case].record, CASES[case][0]
     places = list(leaves(record))

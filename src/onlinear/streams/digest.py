@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,14 @@ from onlinear.engine.rows import Block, SparseBlock
 class Digest:
     """Takes in blocks in their order; the SHA-256 is over canonical rows.
 
-    A row is its label (±1), how many entries are not 0, their indices in order, and their values as
-    float64. The three are hashed side by side, so blocks do not show.
+    A row is its label (±1, or the number of its class), how many entries are not 0, their indices in order, and
+    their values as float64. The three are hashed side by side, so blocks do not show.
     """
 
     def __init__(self) -> None:
         self._parts = [hashlib.sha256() for _ in range(3)]
 
-    def add(self, block: Block, y: NDArray[np.int8]) -> None:
+    def add(self, block: Block, y: NDArray[np.integer[Any]]) -> None:
         """Take in a block's rows, as they are without intercept and before any scaling."""
         if isinstance(block, SparseBlock):
             first, end = int(block.indptr[0]), int(block.indptr[-1])

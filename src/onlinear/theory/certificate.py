@@ -9,6 +9,7 @@ from typing import Any
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.errors import AssumptionError, DataError, OnlinearError, ParameterError, VerificationError
+from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.hard_margin import Progress
@@ -81,16 +82,19 @@ def certify(
     if not (isinstance(delta, float) and 0.0 < delta < 1.0):
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = opened(X, y, options_of(run))
+    one_size = not isinstance(run, BatchRun) or run.schedule == "constant"
+    if run.rule.weighted and one_size and run.state.steps != run.updates:
+        raise ParameterError("it has learned with sample weights; what the theorems count are steps of one size")
     description = described(run, examples.n)
     left = run.state.fingerprint
-    if left is not None and left != fingerprint_of(examples, description["procedure"]["passes"]):
+    if left is not None and left != fingerprint_of(examples.seen, description["procedure"]["passes"]):
         raise DataError(
             "these are not the examples that the run has read, or not in its order: their checksum is another"
         )
     again = replayed(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **described(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, "the run has", "over these examples it gets")
-    return Certificate(computed(run, examples, searched(run, examples, comparator, progress), delta))
+    return Certificate(computed(run, examples, searched(run, examples.seen, comparator, progress), delta))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,6 +211,11 @@ class Certificate(Facts):
         certain = [entry for entry in self.record["bounds"] if not entry["chance"]]
         return max(certain, key=_share, default=None)
 
+    def _pairs_an_example(self) -> int:
+        """Return how many pairs of its class and another each example stands for; 0: it stands for itself."""
+        options = self.record["options"]
+        return len(options["classes"]) - 1 if options.get("multiclass", False) else 0
+
     def _title(self) -> str:
         rule = self.record["rule"]
         parameters = ", ".join(f"{name}={value!r}" for name, value in rule["parameters"].items())
@@ -225,11 +234,10 @@ class Certificate(Facts):
         ]
         margin, verdict = self.margin, self.record["separability"]
         if verdict is not None:
-            facts.append(("separable", _verdict(verdict)))
+            facts.append(("separable", _verdict(verdict, self._pairs_an_example())))
         if margin is not None and (verdict is None or verdict["verdict"] != "inseparable"):
-            facts.append(
-                ("largest margin", f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {margin.kind}")
-            )
+            kind = "of the right class over every other" if self._pairs_an_example() else margin.kind
+            facts.append(("largest margin", f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {kind}"))
             affine = self.record["margins"]["affine"]
             if affine is not None:
                 ends = f"{rounded_down(affine['lower'])} to {rounded_up(affine['upper'])}"
@@ -283,14 +291,16 @@ def _order(procedure: dict[str, Any]) -> str:
     return f"all misclassified examples together, step size {procedure['schedule']}: {passes}"
 
 
-def _verdict(entry: dict[str, Any]) -> str:
+def _verdict(entry: dict[str, Any], pairs: int) -> str:
     if entry["verdict"] != "inseparable":
         return {"separable": "yes", "undecided": "not decided"}[entry["verdict"]]
     rows = entry["rows"]
+    if pairs:
+        rows = sorted({row // pairs for row in rows})
     if len(rows) == 1:
         return f"no: row {rows[0]} is all zeros"
     few = ", ".join(map(str, rows[:6])) + ("…" if len(rows) > 6 else "")
-    return f"no: rows {few} cancel exactly"
+    return f"no: {'pairs of classes on ' if pairs else ''}rows {few} cancel exactly"
 
 
 def _share(entry: dict[str, Any]) -> float:

@@ -93,6 +93,11 @@ class Examples:
         self.classes: Classes = found_classes(labels) if classes is None else declared_classes(classes)
         self._readers: dict[type, Learner] = {}
 
+    @property
+    def seen(self) -> Examples:
+        """What the proofs speak of: these examples, where there are two classes."""
+        return self
+
     def repeated(self, passes: int) -> Examples:
         """Return the examples as they pass by when they are read so many times, one after another."""
         again = copy.copy(self)

@@ -6,10 +6,12 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinear.engine.rows import Floats
 from onlinear.engine.trail import Trail
@@ -20,6 +22,7 @@ from onlinear.runs.online import sums_of
 from onlinear.runs.outcome import Run
 from onlinear.streams.digest import Digest
 from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.bounds.multiclass import ClassPairs
 from onlinear.theory.comparator import comparator_of
 from onlinear.theory.decide import verdict_of
 from onlinear.theory.examples import Examples
@@ -34,11 +37,11 @@ VERSION: Final = 1
 
 def searched(run: Run, examples: Examples, comparator: Any, progress: Progress | None) -> dict[str, Any]:
     """Return what has to be searched for: separators, combinations, the comparator."""
-    compares = (
-        isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options_of(run)["start"] is None
-    )
+    options = options_of(run)
+    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options["start"] is None
+    compares = compares and not run.state.multiclass
     if comparator is not None and not compares:
-        raise ParameterError("a comparator is for the perceptron, from 0, in the order of the examples")
+        raise ParameterError("a comparator is for the perceptron on two classes, from 0, in the order of the examples")
     kinds = _kinds(run, examples)
     if kinds is None:
         return {"margins": None, "separability": None, "comparator": None}
@@ -57,9 +60,9 @@ def searched(run: Run, examples: Examples, comparator: Any, progress: Progress |
     return {"margins": margins, "separability": combination, "comparator": u}
 
 
-def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
+def computed(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
     """Return the whole record: everything but the witnesses is computed here."""
-    description = described(run, examples.n)
+    description, examples = described(run, data.n), data.seen
     kinds, margins = _kinds(run, examples), witnesses["margins"]
     proven: Any = None
     if kinds is not None:
@@ -72,7 +75,9 @@ def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: flo
     case = Case(
         outcome=run,
         examples=examples,
-        passes=None if isinstance(run, Convergence) else run.rounds // examples.n,
+        n=data.n,
+        pairs=data if isinstance(data, ClassPairs) else None,
+        passes=None if isinstance(run, Convergence) else run.rounds // data.n,
         start=None if start is None else np.array(start),
         separator=separator,
         comparator=None if u is None else _vector(u, examples),
@@ -83,7 +88,7 @@ def computed(run: Run, examples: Examples, witnesses: dict[str, Any], delta: flo
         "certificate": VERSION,
         **description,
         "delta": delta,
-        "data": data_of(examples),
+        "data": data_of(data),
         "outcome": outcome_of(run),
         "margins": proven,
         "separability": _verdict_record(witnesses, proven, examples),
@@ -100,22 +105,31 @@ def digest_of(record: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples:
+def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
     """Return the examples as the rule saw them."""
+    if options.get("multiclass", False):
+        if y is None or options["normalize"]:
+            what = "blocks" if y is None else "normalised rows"
+            raise ParameterError(f"with more than two classes there are no certificates for {what}; give X and y")
+        return ClassPairs(X, y, options["classes"], fit_intercept=options["fit_intercept"])
     names = ("fit_intercept", "normalize", "classes", "n_features")
     return Examples(X, y, **{name: options[name] for name in names})
 
 
-def data_of(examples: Examples) -> dict[str, Any]:
+def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
     """Return what tells these examples from others."""
-    digest, positive = Digest(), 0
+    digest, codes = Digest(), Counter[int]()
+    y: NDArray[Any]
     for _, source, span, y in examples.blocks():
         digest.add(source.block(span, 0, normalize=False), y)
-        positive += int(np.count_nonzero(y > 0))
+        codes.update(y.tolist())
+    rows: dict[str, Any] = {"positive": codes[1]}
+    if isinstance(examples, ClassPairs):
+        rows = {"by_class": [codes[code] for code in range(examples.classes.size)]}
     return {
         "layout": examples.layout,
         "rows": examples.n,
-        "positive": positive,
+        **rows,
         "features": examples.width,
         "fingerprint": digest.hexdigest(),
     }
@@ -134,13 +148,18 @@ def outcome_of(run: Run) -> dict[str, Any]:
     return {
         "rounds": run.rounds,
         "mistakes": run.mistakes,
-        "mistakes_positive": run.mistakes_positive,
-        "mistakes_negative": run.mistakes_negative,
+        **_by_class(run),
         "updates": run.updates,
         "expected_mistakes": run.expected_mistakes,
         "margin_upper_bound": _finite(run.margin_upper_bound),
         "weights": weights_digest(run),
     }
+
+
+def _by_class(run: Run) -> dict[str, Any]:
+    if run.state.multiclass:
+        return {"mistakes_by_class": list(run.mistakes_by_class)}
+    return {"mistakes_positive": run.mistakes_positive, "mistakes_negative": run.mistakes_negative}
 
 
 def _kinds(run: Run, examples: Examples) -> dict[str, Kind | None] | None:
@@ -257,7 +276,9 @@ def bound_of(entry: dict[str, Any]) -> Bound:
 def interval_of(entry: dict[str, Any], record: dict[str, Any]) -> MarginInterval:
     """Return a recorded interval."""
     options, weights = record["options"], entry["weights"]
-    bias = int(options["fit_intercept"])
+    # Of several classes all vectors are laid end to end, each with its intercept.
+    many = options.get("multiclass", False)
+    bias = int(options["fit_intercept"] and not many)
     return MarginInterval(
         lower=entry["lower"],
         upper=entry["upper"],
@@ -268,7 +289,7 @@ def interval_of(entry: dict[str, Any], record: dict[str, Any]) -> MarginInterval
         kind=entry["kind"],
         radius=entry["radius"],
         normalize=options["normalize"],
-        classes=tuple(options["classes"]),
+        classes=(-1, 1) if many else tuple(options["classes"]),
     )
 
 

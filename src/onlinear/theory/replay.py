@@ -44,6 +44,7 @@ def options_of(outcome: Run) -> dict[str, Any]:
         "classes": classes,
         "n_features": state.n_features,
         "start": _start(outcome),
+        **({"multiclass": True} if state.multiclass else {}),
     }
 
 
@@ -77,6 +78,8 @@ def _converted(X: Any, layout: str) -> Any:
 def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
     """Do it again."""
     options, procedure = description["options"], description["procedure"]
+    if options.get("multiclass", False) and len(options["classes"]) < 3:
+        raise ParameterError("its classes came one after another; a certificate needs them all named at the start")
     common: dict[str, Any] = {
         "fit_intercept": options["fit_intercept"],
         "normalize": options["normalize"],
@@ -154,6 +157,9 @@ def _pair(options: dict[str, Any]) -> Any:
     start = options["start"]
     if start is None:
         return None
+    if options.get("multiclass", False):
+        matrix = np.array(start).reshape(-1, len(options["classes"])).T
+        return (matrix[:, 1:], matrix[:, 0]) if options["fit_intercept"] else matrix
     return (start[1:], start[0]) if options["fit_intercept"] else start
 
 

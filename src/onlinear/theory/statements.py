@@ -27,6 +27,7 @@ from onlinear.theory.bounds.experts import (
 from onlinear.theory.bounds.generalization import risk
 from onlinear.theory.bounds.geometry import FROM_ZERO
 from onlinear.theory.bounds.margins import margin_perceptron_of, normalized_margin_perceptron_of
+from onlinear.theory.bounds.multiclass import ALL_FROM_ZERO, ClassPairs, multiclass_of
 from onlinear.theory.bounds.winnow import FROM_ONE, winnow_of
 from onlinear.theory.examples import Examples
 
@@ -36,6 +37,10 @@ class Case(NamedTuple):
 
     outcome: Run
     examples: Examples
+    """What the proofs speak of: with more than two classes, the pairs of an example's class and another."""
+    n: int
+    """How many examples were given."""
+    pairs: ClassPairs | None
     passes: int | None
     """How often the examples were read in their order; None for a halting loop."""
     start: Floats | None
@@ -58,7 +63,7 @@ class Excluded(NamedTuple):
     reason: str
 
 
-REPLAYED = frozenset({FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS})
+REPLAYED = frozenset({FROM_ZERO, ALL_FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS})
 """What a bound, which sees no run, can only declare, and bringing the outcome about again has checked."""
 
 _SHORT = 2.0**-480
@@ -77,7 +82,7 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     if isinstance(outcome, BatchRun):
         yield from _batch(case, outcome)
     elif isinstance(rule, Perceptron):
-        yield from _perceptron(case)
+        yield from _perceptron(case) if case.pairs is None else _multiclass(case, case.pairs)
     elif isinstance(rule, MarginPerceptron):
         yield from _margin_perceptron(case, rule)
     elif isinstance(rule, Winnow):
@@ -89,7 +94,7 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
         yield Excluded("P12 progressive validation", "the first weights may have been learned from these examples")
     elif case.passes == 1:
         yield Statement(
-            risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.examples.n),
+            risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.n),
             outcome.mistakes / outcome.rounds,
         )
     else:
@@ -115,6 +120,14 @@ def _perceptron(case: Case) -> Iterator[Statement | Excluded]:
         yield Excluded("P5 perceptron, not separable", "it is made for rounds in the order of the examples")
 
 
+def _multiclass(case: Case, pairs: ClassPairs) -> Iterator[Statement | Excluded]:
+    theorem, reason = "P13 multiclass perceptron", _started(case)
+    if reason:
+        yield Excluded(theorem, reason)
+    else:
+        yield _with(case.separator, theorem, lambda u: multiclass_of(pairs, u), case.outcome.mistakes)
+
+
 def _margin_perceptron(case: Case, rule: MarginPerceptron) -> Iterator[Statement | Excluded]:
     theorem = "P9 margin perceptron, normalised" if rule.normalized else "P8 margin perceptron"
     bound = normalized_margin_perceptron_of if rule.normalized else margin_perceptron_of
@@ -132,8 +145,8 @@ def _batch(case: Case, outcome: BatchRun) -> Iterator[Statement | Excluded]:
 
     def bound(u: Floats) -> Bound:
         if constant:
-            return batch_perceptron_of(case.examples, u)
-        return batch_schedule_of(case.examples, u, outcome.schedule)
+            return batch_perceptron_of(case.examples, u, case.n)
+        return batch_schedule_of(case.examples, u, outcome.schedule, n=case.n)
 
     if reason:
         yield Excluded(theorem, reason)

@@ -49,10 +49,10 @@ def batch_perceptron(
     return batch_perceptron_of(examples, whole)
 
 
-def batch_perceptron_of(examples: Examples, u: Floats) -> Bound:
-    """Return P10 for open examples."""
+def batch_perceptron_of(examples: Examples, u: Floats, n: int | None = None) -> Bound:
+    """Return P10 for open examples, of which at most n (all) are in a step together."""
     geometry = separating(examples, u)
-    n = examples.n
+    n = examples.n if n is None else n
     return Bound(
         float_up(Fraction((n + 1) ** 2, 4 * n) * geometry.difficulty),
         "P10 batch perceptron",
@@ -101,13 +101,16 @@ def batch_schedule(
     return batch_schedule_of(examples, whole, schedule, max_steps)
 
 
-def batch_schedule_of(examples: Examples, u: Floats, schedule: Schedule, max_steps: int = _MAX_STEPS) -> Bound:
-    """Return P11 for open examples."""
+def batch_schedule_of(
+    examples: Examples, u: Floats, schedule: Schedule, max_steps: int = _MAX_STEPS, n: int | None = None
+) -> Bound:
+    """Return P11 for open examples, of which at most n (all) are in a step together."""
     check_integers(1, max_steps=max_steps)
     max_steps = int(max_steps)
     step_size = step_size_of(schedule)
     geometry = separating(examples, u)
-    goal = examples.n**2 * geometry.difficulty
+    n = examples.n if n is None else n
+    goal = n**2 * geometry.difficulty
     # A constant step size makes the quotient K.
     first = (
         float_up(Fraction(math.floor(goal) + 1))
@@ -125,7 +128,7 @@ def batch_schedule_of(examples: Examples, u: Floats, schedule: Schedule, max_ste
         "P11 batch perceptron, schedule",
         checked=(separates(examples),),
         declared=(FROM_ZERO, EXACT),
-        quantities={**geometry.quantities(), "n": examples.n, "goal": float_up(goal)},
+        quantities={**geometry.quantities(), "n": n, "goal": float_up(goal)},
         strict=True,
         of="steps",
         note="; ".join(notes),

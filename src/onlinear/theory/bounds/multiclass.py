@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,6 +16,7 @@ from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.runs.converge import check_integers
 from onlinear.runs.online import read_arrays
 from onlinear.streams.labels import show
+from onlinear.streams.sources import Source, spans
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import measured, separator
 from onlinear.theory.exact import float_up, root_down, root_up, squared
@@ -22,7 +24,7 @@ from onlinear.theory.examples import Examples
 
 _ENTRIES = 1 << 20
 """How many entries a block of pairs holds, about."""
-_FROM_ZERO = "the first weights of all classes are 0"
+ALL_FROM_ZERO = "the first weights of all classes are 0"
 
 
 class ClassPairs:
@@ -31,13 +33,17 @@ class ClassPairs:
     A matrix U with a row for each of the k classes has ⟨U_y − U_r, x⟩ ≥ γ for all of them exactly where
     its rows, laid end to end, have that margin on these pairs; and their length is √2‖x‖. So the
     multiclass perceptron's bound is the perceptron's on pairs. Iterating yields blocks of them, again
-    and again; example i has the pairs from i·(k−1) on, with the classes that follow its own, in a circle.
+    and again; example i has the pairs from i·(k−1) on, with the classes that follow its own, in a circle. With
+    `fit_intercept` x has a constant 1 before its features.
     """
 
-    def __init__(self, X: Any, y: Any, classes: Any = None) -> None:
+    def __init__(self, X: Any, y: Any, classes: Any = None, *, fit_intercept: bool = False) -> None:
         import scipy.sparse
 
         source, labels = read_arrays(X, y)
+        self.source, self.n, self.width = source, source.n, source.width
+        self.layout = "sparse" if source.sparse else "dense"
+        self.bias = int(fit_intercept)
         self.rows = scipy.sparse.csr_array(X if source.sparse else np.asarray(X, dtype=np.float64), dtype=np.float64)
         if not np.isfinite(self.rows.data).all():
             bad = int(np.searchsorted(self.rows.indptr, np.argmin(np.isfinite(self.rows.data)), side="right")) - 1
@@ -50,6 +56,9 @@ class ClassPairs:
             bad = int(np.argmin(matches.any(axis=1)))
             raise DataError(f"row {bad}: label {show(labels[bad])} is not among the classes")
         self.codes = np.argmax(matches, axis=1)
+        if fit_intercept:
+            ones: Any = scipy.sparse.csr_array(np.ones((self.n, 1)))
+            self.rows = scipy.sparse.csr_array(scipy.sparse.hstack([ones, self.rows]))
 
     def __iter__(self) -> Iterator[tuple[Any, Floats]]:
         """Yield pairs, and their labels."""
@@ -68,16 +77,29 @@ class ClassPairs:
             pairs = scipy.sparse.coo_array((np.concatenate([part.data, -part.data]), places), (codes.size, d * k))
             yield pairs.tocsr(), np.ones(codes.size)
 
-    def examples(self) -> Examples:
-        """Return the pairs as examples of the perceptron."""
+    @functools.cached_property
+    def seen(self) -> Examples:
+        """The pairs as examples of the perceptron: what the proofs speak of."""
         return Examples(self, classes=(-1, 1))
 
+    def blocks(self) -> Iterator[tuple[int, Source, slice, NDArray[np.intp]]]:
+        """Yield blocks of the examples themselves, as `Examples.blocks` does, with the numbers of their classes."""
+        for span in spans(self.source):
+            yield 0, self.source, span, self.codes[span]
+
     def vector(self, U: Any) -> Floats:
-        """Return the rows of a comparator, laid end to end."""
-        matrix = _finite_matrix(U)
-        shape = (self.classes.size, self.rows.shape[1])
-        if matrix is None or matrix.shape != shape:
-            raise ParameterError(f"U must be a matrix of finite numbers, {shape[0]} classes × {shape[1]} features")
+        """Return the rows of a comparator, or of a pair (matrix, intercepts), laid end to end."""
+        pair = isinstance(U, tuple) and len(U) == 2 and np.ndim(U[0]) == 2
+        matrix = _finite_matrix(U[0] if pair else U)
+        if matrix is not None and self.bias:
+            intercepts = np.asarray(U[1], dtype=np.float64) if pair else np.zeros(len(matrix))
+            matrix = np.column_stack([intercepts, matrix]) if intercepts.shape == (len(matrix),) else None
+        shape = (self.classes.size, self.width)
+        if matrix is None or matrix.shape != (shape[0], self.rows.shape[1]) or (pair and not self.bias):
+            wanted = ", or a pair of it and the classes' intercepts" if self.bias else ""
+            raise ParameterError(
+                f"U must be a matrix of finite numbers, {shape[0]} classes × {shape[1]} features{wanted}"
+            )
         return matrix.reshape(-1)
 
     def names(self, pair: int) -> str:
@@ -96,7 +118,7 @@ def _finite_matrix(given: Any) -> Floats | None:
     return matrix if matrix.ndim == 2 and np.isfinite(matrix).all() else None
 
 
-def multiclass(X: Any, y: Any, U: Any = None, *, classes: Any = None) -> Bound:
+def multiclass(X: Any, y: Any, U: Any = None, *, fit_intercept: bool = False, classes: Any = None) -> Bound:
     """Return the bound on the mistakes of the multiclass perceptron, which has a vector for each class.
 
     M ≤ 2R²/γ² where ⟨U_y − U_r, x⟩ ≥ γ‖U‖_F for every class r other than the right one, y. On a mistake,
@@ -108,7 +130,10 @@ def multiclass(X: Any, y: Any, U: Any = None, *, classes: Any = None) -> Bound:
     X, y : matrix and labels
         The labels may be of any number of classes.
     U : matrix
-        A row for each class, in the order of `classes`. Default: nearly the best there is.
+        A row for each class, in the order of `classes`; with an intercept a pair (matrix, intercepts). Default:
+        nearly the best there is.
+    fit_intercept : bool
+        Whether an intercept is learned, as if every example had a further feature 1.
     classes : array
         All labels. Default: those in y, sorted.
 
@@ -119,21 +144,20 @@ def multiclass(X: Any, y: Any, U: Any = None, *, classes: Any = None) -> Bound:
     >>> round(bounds.multiclass(np.eye(3), ["a", "b", "c"], np.eye(3)).value, 12)
     6.0
     """
-    pairs = ClassPairs(X, y, classes)
-    examples = pairs.examples()
-    return multiclass_of(pairs, examples, separator(examples) if U is None else pairs.vector(U))
+    pairs = ClassPairs(X, y, classes, fit_intercept=fit_intercept)
+    return multiclass_of(pairs, separator(pairs.seen) if U is None else pairs.vector(U))
 
 
-def multiclass_of(pairs: ClassPairs, examples: Examples, u: Floats) -> Bound:
-    """Return P13 for class pairs, the same as open examples, and the rows of U, laid end to end."""
-    geometry = measured(examples, u)
+def multiclass_of(pairs: ClassPairs, u: Floats) -> Bound:
+    """Return P13 for class pairs and the rows of U, laid end to end."""
+    geometry = measured(pairs.seen, u)
     if geometry.least.value <= 0:
         raise AssumptionError(f"U does not separate the classes: see {pairs.names(geometry.least.row)}")
     return Bound(
         float_up(geometry.difficulty),
         "P13 multiclass perceptron",
         checked=(f"U separates the classes on all {pairs.codes.size:,} examples, and ‖x‖ ≤ R on them",),
-        declared=(_FROM_ZERO, EXACT),
+        declared=(ALL_FROM_ZERO, EXACT),
         quantities={
             "radius": root_up(geometry.squared_radius / 2),
             "margin": root_down(geometry.squared_margin),
@@ -169,7 +193,7 @@ def multiclass_backward(W: Any, mistakes: int) -> Bound:
     return Bound(
         root_up(square / Fraction(mistakes) ** 2) if mistakes else math.inf,
         "P13 multiclass, the proof read backwards",
-        declared=(_FROM_ZERO, "W is the sum of the steps, which no rounding has changed"),
+        declared=(ALL_FROM_ZERO, "W is the sum of the steps, which no rounding has changed"),
         quantities={"norm": root_up(square), "mistakes": mistakes},
         of="margin",
     )
