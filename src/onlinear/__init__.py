@@ -6,7 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onlinear import datasets, errors, rules, streams, theory
+    from onlinear import datasets, errors, estimators, rules, streams, theory
+    from onlinear.estimators import (
+        BatchPerceptronClassifier,
+        MarginPerceptronClassifier,
+        OnlineClassifier,
+        PerceptronClassifier,
+        WinnowClassifier,
+    )
     from onlinear.runs import (
         BatchRun,
         Convergence,
@@ -28,13 +35,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchPerceptronClassifier",
     "BatchRun",
     "Convergence",
+    "MarginPerceptronClassifier",
+    "OnlineClassifier",
+    "PerceptronClassifier",
     "Potentials",
     "Progress",
     "Run",
     "State",
     "Trace",
+    "WinnowClassifier",
     "__version__",
     "batch_perceptron",
     "best_comparator",
@@ -43,6 +55,7 @@ __all__ = [
     "converge",
     "datasets",
     "errors",
+    "estimators",
     "load",
     "max_margin",
     "open_stream",
@@ -55,10 +68,11 @@ __all__ = [
     "verify_lemmas",
 ]
 
-_MODULES = {"datasets", "errors", "rules", "streams", "theory"}
+_MODULES = {"datasets", "errors", "estimators", "rules", "streams", "theory"}
 _HOMES = {
     "open_stream": "onlinear.streams",
     **dict.fromkeys(("best_comparator", "certify", "max_margin", "separability", "verify_lemmas"), "onlinear.theory"),
+    **{name: "onlinear.estimators" for name in __all__ if name.endswith("Classifier")},
 }
 
 

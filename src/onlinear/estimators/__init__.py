@@ -1,1 +1,17 @@
 """The faces that scikit-learn's users know."""
+
+from onlinear.estimators.online import OnlineClassifier
+from onlinear.estimators.perceptron import (
+    BatchPerceptronClassifier,
+    MarginPerceptronClassifier,
+    PerceptronClassifier,
+)
+from onlinear.estimators.winnow import WinnowClassifier
+
+__all__ = [
+    "BatchPerceptronClassifier",
+    "MarginPerceptronClassifier",
+    "OnlineClassifier",
+    "PerceptronClassifier",
+    "WinnowClassifier",
+]

@@ -1,0 +1,191 @@
+"""Classifiers that learn example by example: until they separate (`fit`), or in one pass (`partial_fit`)."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from onlinear.errors import DataError, ParameterError
+from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
+from onlinear.rules import Perceptron
+from onlinear.rules.rule import check_rule
+from onlinear.runs import Run, State, converge, run, state_before, with_classes
+from onlinear.runs.converge import check_integers
+
+
+class OnlineLinearClassifier(LinearClassifier):
+    """A rule with the methods that scikit-learn's users expect; `_rule` says which."""
+
+    max_iter: int
+    shuffle: bool
+    random_state: Any
+    warm_start: bool
+    # As it is for a classifier that has no such parameter:
+    fit_intercept = False
+    new_classes = False
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn until nothing is left to learn from the examples, or for `max_iter` passes.
+
+        For the perceptron that is when it separates them. At `max_iter` there is a ``ConvergenceWarning``, which says
+        what is known of every separator's margin; what was learned so far is kept.
+        """
+        check_integers(1, max_iter=self.max_iter)
+        with all_or_nothing(self):
+            going_on = self.warm_start and hasattr(self, "run_")
+            X, y = self._examples(X, y, reset=not going_on)
+            state = self._going_on(y) if going_on else self._before_round_one(distinct_labels(y), X.shape[1])
+            self.run_ = converge(
+                self._rule(),
+                X,
+                y,
+                selection="random" if self.shuffle else "cyclic",
+                start=state,
+                max_passes=self.max_iter,
+                seed=self._seed(),
+            )
+        return self._ended()
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from each example once, in the order given; the size of the batches changes nothing.
+
+        A batch with an example that cannot be learned from raises an error, and nothing of it is learned.
+
+        Parameters
+        ----------
+        X, y : matrix and labels
+            The examples.
+        classes : array, optional
+            All labels that will ever occur, on the first call; not needed with ``new_classes=True``.
+        sample_weight : array, optional
+            Numbers, at least 0, that the steps are multiplied by; for rules that take weights.
+        """
+        self.run_ = Run(self._learned(X, y, classes, sample_weight).state)
+        return self
+
+    def _advise(self, X: Any, y: Any, classes: Any) -> NDArray[Any]:
+        """Learn as `partial_fit` does; return for each row the label predicted before its answer was told."""
+        done = self._learned(X, y, classes, trace=True)
+        trace, labels = done.trace, done.classes
+        if trace is None or labels.size != 2:
+            raise DataError(f"advice is for two classes; there are {labels.size}")
+        right = np.ones(done.rounds - trace.first_round, dtype=bool)
+        right[trace.mistakes - trace.first_round] = False
+        positive = (np.asarray(y) == labels[1]) == right
+        if done.rule.tie == "mistake":
+            positive &= trace.scores != 0.0  # a tie is shown as the first class, whatever it counts as
+        self.run_ = Run(done.state)
+        shown: NDArray[Any] = labels[positive.astype(np.intp)]
+        return shown
+
+    def _learned(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:
+        """Return what one more pass leads to."""
+        with all_or_nothing(self):
+            begun = hasattr(self, "run_")
+            X, y = self._examples(X, y, reset=not begun)
+            named = ([] if classes is None else [classes]) + ([y] if self.new_classes else [])
+            if begun:
+                state = self._going_on(*named)
+            elif named:
+                state = self._before_round_one(distinct_labels(*named), X.shape[1])
+            else:
+                raise ParameterError(
+                    "classes is missing: the first call of partial_fit must name all labels (or set new_classes=True)"
+                )
+            return run(self._rule(), X, y, state=state, sample_weight=sample_weight, trace=trace)
+
+    def _before_round_one(self, labels: NDArray[Any], n_features: int) -> State:
+        self._check_classes(labels)
+        many = bool(self.new_classes) or labels.size > 2
+        return state_before(self._rule(), labels, n_features, fit_intercept=self.fit_intercept, multiclass=many)
+
+    def _going_on(self, *groups: Any) -> State:
+        """Return what was learned, to go on from with groups of labels; new ones only where that was asked for."""
+        state = self.run_.state
+        if bool(self.fit_intercept) != state.fit_intercept:
+            raise ParameterError(f"fit_intercept was {state.fit_intercept} when learning began, and cannot change")
+        labels = distinct_labels(state.classes, *groups)
+        if labels.size == state.classes.size:
+            return state
+        if not self.new_classes:
+            unknown = np.setdiff1d(labels, state.classes).tolist()
+            raise DataError(
+                f"labels {unknown} beside {state.classes.tolist()}, which were all when learning began"
+                " (new_classes=True lets more come later)"
+            )
+        return with_classes(state, labels)
+
+    def _seed(self) -> int:
+        """Return the seed for the orders of the passes: random_state itself, where that is a number."""
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _rule(self) -> Any:
+        raise NotImplementedError
+
+
+class OnlineClassifier(OnlineLinearClassifier):
+    """Any rule as a classifier: one of `onlinear.rules`, or one of your own.
+
+    Parameters
+    ----------
+    rule : a rule, optional
+        None: ``Perceptron()``. Rules for experts' advice belong to `ExpertsClassifier`.
+    fit_intercept : bool
+        Learn as if every example had a further feature 1. Rules for 0/1 inputs refuse it.
+    max_iter : int
+        `fit` gives up after this many passes. A rule that learns from every example never ends by itself: `fit` is
+        then `max_iter` passes and a warning.
+    shuffle : bool
+        Whether `fit` draws a new order for each pass; `partial_fit` never does.
+    random_state : int, RandomState or None
+        For `shuffle`.
+    warm_start : bool
+        Whether `fit` goes on from what was learned, counters included.
+    new_classes : bool
+        Whether labels may turn up that the first call did not name. There is then a vector of weights for each class
+        from the start, also of two.
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
+    >>> rule = onlinear.rules.MarginPerceptron(margin=0.05)
+    >>> onlinear.OnlineClassifier(rule, fit_intercept=False).fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        rule: Any = None,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        new_classes: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.new_classes = new_classes
+
+    def _takes_many_classes(self) -> bool:
+        rule = self.rule
+        return rule is None or (getattr(rule, "inputs", "") == "real" and getattr(rule, "tie", "") == "mistake")
+
+    def _rule(self) -> Any:
+        rule: Any = Perceptron() if self.rule is None else self.rule
+        check_rule(rule)
+        if rule.inputs == "advice":
+            raise ParameterError(f"{type(rule).__name__} learns from experts' advice; use onlinear.ExpertsClassifier")
+        return rule
