@@ -1,10 +1,6 @@
 """The classifiers among scikit-learn's tools: pipelines, searches, frames, copies on disk and in other processes."""
 
-import os
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import joblib
@@ -105,28 +101,3 @@ def test_a_rule_of_ones_own():
     assert model.certificate(X, Y).holds
     many = onlinear.OnlineClassifier(Relaxation()).fit(np.eye(4), ["a", "b", "c", "d"])
     assert many.predict(np.eye(4)).tolist() == ["a", "b", "c", "d"]
-
-
-def test_array_api():
-    # SciPy decides when it is imported whether it dispatches on arrays; without that scikit-learn skips this check.
-    code = """
-import warnings
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_array_api_input
-import onlinear
-warnings.simplefilter("error")
-warnings.simplefilter("ignore", ConvergenceWarning)
-for name in sorted(onlinear.estimators.__all__):
-    check_array_api_input(name, getattr(onlinear, name)(), array_namespace="numpy", expect_only_array_outputs=False)
-    print(name)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-        env=os.environ | {"SCIPY_ARRAY_API": "1"},
-        cwd=Path(__file__).parent,
-    )
-    assert done.stdout.split() == sorted(onlinear.estimators.__all__)

@@ -84,9 +84,20 @@ class ScikitLearn:
             refused(ValueError, "of one type", make().partial_fit, X, Y, classes=["a", 1])
 
 
+class NewClasses(ScikitLearn):
+    """The same, but that labels need not be declared."""
+
+    @staticmethod
+    def one_class(make):
+        for learn in (make().fit, make().partial_fit):
+            model = learn(X[::2], Y[::2])
+            assert model.predict(X).tolist() == ["a"] * 4
+            assert model.partial_fit(X[1::2], Y[1::2]).predict(X).tolist() == Y.tolist()
+
+
 TABLE = {
     "PerceptronClassifier": (onlinear.PerceptronClassifier, ScikitLearn),
-    "PerceptronClassifier, new classes": (lambda: onlinear.PerceptronClassifier(new_classes=True), ScikitLearn),
+    "PerceptronClassifier, new classes": (lambda: onlinear.PerceptronClassifier(new_classes=True), NewClasses),
     "MarginPerceptronClassifier": (onlinear.MarginPerceptronClassifier, ScikitLearn),
     "BatchPerceptronClassifier": (onlinear.BatchPerceptronClassifier, ScikitLearn),
     "WinnowClassifier": (onlinear.WinnowClassifier, ScikitLearn),

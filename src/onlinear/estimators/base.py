@@ -37,7 +37,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     """
 
     run_: Run
+    # What holds for a classifier that has no such parameter:
     tie: Tie = "mistake"
+    fit_intercept: bool = False
+    new_classes: bool = False
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row; a tie that counts as a mistake is shown as the first class."""
@@ -123,9 +126,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return X
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
-        """Raise unless there are two labels, or more where the rule takes more."""
+        """Raise unless there are two labels, or more where the rule takes more, or one where more may come."""
         check_classification_targets(labels)
-        if labels.size < 2:
+        if labels.size < 2 and not self.new_classes:
             raise DataError(f"y has only one class, {show(labels[0])}; there must be at least two")
         if labels.size > 2 and not self._takes_many_classes():
             raise DataError(

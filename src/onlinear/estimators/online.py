@@ -24,9 +24,6 @@ class OnlineLinearClassifier(LinearClassifier):
     shuffle: bool
     random_state: Any
     warm_start: bool
-    # As it is for a classifier that has no such parameter:
-    fit_intercept = False
-    new_classes = False
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn until nothing is left to learn from the examples, or for `max_iter` passes.
