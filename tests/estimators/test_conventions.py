@@ -56,8 +56,8 @@ class ScikitLearn:
             spoilt = X.copy()
             spoilt[2, 1] = bad
             for learn, classes in learners(make()):
-                refused(ValueError, "NaN|inf", learn, spoilt, Y, **classes)
-            refused(ValueError, "NaN|inf", make().fit(X, Y).predict, spoilt)
+                refused(ValueError, "(?i)nan|inf", learn, spoilt, Y, **classes)
+            refused(ValueError, "(?i)nan|inf", make().fit(X, Y).predict, spoilt)
 
     @staticmethod
     def wrong_width(make):
@@ -92,7 +92,7 @@ class NewClasses(ScikitLearn):
         for learn in (make().fit, make().partial_fit):
             model = learn(X[::2], Y[::2])
             assert model.predict(X).tolist() == ["a"] * 4
-            assert model.partial_fit(X[1::2], Y[1::2]).predict(X).tolist() == Y.tolist()
+            assert model.partial_fit(X[1::2], Y[1::2]).classes_.tolist() == ["a", "b"]
 
 
 TABLE = {

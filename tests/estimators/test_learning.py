@@ -201,6 +201,109 @@ def test_advice_is_what_was_predicted_before_the_answer(name, data, cut):
     same(model, twin.run_)
 
 
+@given(data=strategies.real(), cut=st.integers(1, 29))
+def test_two_classes_with_a_vector_each(data, cut):
+    X, y = data
+    one, two = (onlinear.PerceptronClassifier(new_classes=new_classes) for new_classes in (False, True))
+    for rows in (slice(0, cut), slice(cut, None)) if cut < len(y) else (slice(0, None),):
+        advice = [model._advise(X[rows], y[rows], [-1, 1]).tolist() for model in (one, two)]
+        assert advice[0] == advice[1]
+    assert (one.mistakes_, one.updates_) == (two.mistakes_, two.updates_)
+    # The vectors are w and −w.
+    assert np.array_equal(2.0 * one.coef_, two.coef_)
+    assert np.array_equal(2.0 * one.intercept_, two.intercept_)
+    assert np.array_equal(2.0 * one.decision_function(X), two.decision_function(X))
+    assert np.array_equal(one.predict(X), two.predict(X))
+
+
+def one_by_one(X, y):
+    """The multiclass perceptron with intercept, written plainly: a class is known from its first example on."""
+    W, mistakes = {}, 0
+    for x, label in zip(np.hstack([np.ones((len(X), 1)), X]), y.tolist(), strict=True):
+        W.setdefault(label, np.zeros(x.size))
+        wrong = {other: w @ x for other, w in sorted(W.items()) if other != label}
+        if wrong and max(wrong.values()) >= W[label] @ x:
+            best = max(wrong, key=wrong.get)
+            W[label], W[best], mistakes = W[label] + x, W[best] - x, mistakes + 1
+    return np.array([W[label] for label in sorted(W)]), mistakes
+
+
+@pytest.mark.parametrize("labels", [range(5), ["e", "bb", "ddd", "a", "ccccc"]], ids=["numbers", "words"])
+@given(data=strategies.real(), cuts=st.lists(st.integers(0, 30), max_size=4), seed=st.integers(0, 99))
+def test_new_classes_may_turn_up_anywhere(labels, data, cuts, seed):
+    X, _ = data
+    y = np.random.default_rng(seed).choice(list(labels), len(X))
+    model = in_batches(onlinear.PerceptronClassifier(new_classes=True), X, y, cuts)
+    W, mistakes = one_by_one(X, y)
+    assert model.classes_.tolist() == sorted(set(y.tolist()))
+    assert model.mistakes_ == mistakes
+    assert np.array_equal(model.run_.weights, W[:, 1:])
+    assert np.array_equal(model.run_.intercept, W[:, 0])
+
+
+def test_new_classes_are_refused_where_they_were_not_asked_for():
+    X = np.eye(3)
+    model = onlinear.PerceptronClassifier().partial_fit(X, ["a", "b", "a"], classes=["a", "b"])
+    with pytest.raises(DataError, match=r"row 1: label 'c'"):
+        model.partial_fit(X, ["a", "c", "b"])
+    with pytest.raises(DataError, match=r"labels \['c'\] beside \['a', 'b'\]"):
+        model.partial_fit(X, ["a", "b", "b"], classes=["a", "b", "c"])
+    with pytest.raises(ParameterError, match="new ones need a vector each"):
+        model.set_params(new_classes=True).partial_fit(X, ["a", "c", "b"])
+    model = onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, ["a", "b", "a"])
+    bad = np.where(X > 0, np.inf, X)
+    for labels, match in ((["a", "c", "d"], "row 0"), ([1, 2, 3], "of one type"), ([0.5, 0.25, 1.5], "of one type")):
+        with pytest.raises(DataError, match=match):
+            model.partial_fit(bad, labels)
+    assert model.classes_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="continuous"):
+        onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, [1.0, 0.25, 1.5])
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("name", ["perceptron", "margin"])
+@given(data=strategies.real(), cut=st.integers(1, 29), seed=st.integers(0, 99))
+def test_sample_weights_scale_the_steps(name, classes, data, cut, seed):
+    X, _ = data
+    rng = np.random.default_rng(seed)
+    y, weights = rng.integers(0, classes, len(X)), rng.integers(0, 5, len(X)) / 4.0
+    model = new(name)
+    for rows in (slice(0, cut), slice(cut, None)) if cut < len(y) else (slice(0, None),):
+        model.partial_fit(X[rows], y[rows], classes=range(classes), sample_weight=weights[rows])
+    same(
+        model,
+        onlinear.run(ONLINE[name][1], X, y, fit_intercept=True, classes=list(range(classes)), sample_weight=weights),
+    )
+
+
+@given(data=strategies.real(max_rows=12, max_width=6), seed=st.integers(0, 99))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_weight_in_the_batch_perceptron_is_so_many_examples(data, seed):
+    X, y = data
+    weights = np.random.default_rng(seed).integers(0, 4, len(X))
+    weights[[np.argmin(y), np.argmax(y)]] = 1  # of both classes something is left
+    one = onlinear.BatchPerceptronClassifier(max_iter=20).fit(X, y, sample_weight=weights)
+    other = onlinear.BatchPerceptronClassifier(max_iter=20).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert np.array_equal(one.coef_, other.coef_)
+    assert np.array_equal(one.intercept_, other.intercept_)
+    assert one.run_.halted == other.run_.halted
+
+
+def test_sample_weights_are_refused_where_a_theorem_needs_steps_of_one_size():
+    X, y = onlinear.datasets.disjunction(k=2, N=20, n=50, seed=0)
+    with pytest.raises(ParameterError, match="Winnow takes no sample_weight"):
+        onlinear.WinnowClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=np.ones(50))
+    with pytest.raises(TypeError, match="sample_weight"):
+        onlinear.PerceptronClassifier().fit(X, y, sample_weight=np.ones(50))
+    for weights, match in ((np.ones(3), "shape"), (-np.ones(50), "at least 0"), (np.full(50, np.nan), "finite")):
+        with pytest.raises(ParameterError, match=match):
+            onlinear.PerceptronClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
+    with pytest.raises(DataError, match="zero but for one class, 1"):
+        onlinear.BatchPerceptronClassifier().fit(X, y, sample_weight=y > 0)
+    with pytest.raises(DataError, match="zero for every example"):
+        onlinear.BatchPerceptronClassifier().fit(X, y, sample_weight=np.zeros(50))
+
+
 def test_certificates():
     X, y = onlinear.datasets.separable(margin=0.1, n=60, d=3, seed=0)
     for model in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from onlinear.rules import Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
 from onlinear.runs.converge import check_integers
+from onlinear.runs.online import as_weights, feed, read_arrays, resumed
 
 
 class OnlineLinearClassifier(LinearClassifier):
@@ -57,7 +59,8 @@ class OnlineLinearClassifier(LinearClassifier):
         X, y : matrix and labels
             The examples.
         classes : array, optional
-            All labels that will ever occur, on the first call; not needed with ``new_classes=True``.
+            All labels that will ever occur, on the first call. Not needed with ``new_classes=True``: a class is then
+            known from its first example on.
         sample_weight : array, optional
             Numbers, at least 0, that the steps are multiplied by; for rules that take weights.
         """
@@ -66,34 +69,52 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _advise(self, X: Any, y: Any, classes: Any) -> NDArray[Any]:
         """Learn as `partial_fit` does; return for each row the label predicted before its answer was told."""
-        done = self._learned(X, y, classes, trace=True)
-        trace, labels = done.trace, done.classes
-        if trace is None or labels.size != 2:
-            raise DataError(f"advice is for two classes; there are {labels.size}")
-        right = np.ones(done.rounds - trace.first_round, dtype=bool)
-        right[trace.mistakes - trace.first_round] = False
-        positive = (np.asarray(y) == labels[1]) == right
-        if done.rule.tie == "mistake":
-            positive &= trace.scores != 0.0  # a tie is shown as the first class, whatever it counts as
-        self.run_ = Run(done.state)
-        shown: NDArray[Any] = labels[positive.astype(np.intp)]
-        return shown
+        with all_or_nothing(self):
+            done = self._learned(X, y, classes, trace=True)
+            trace, labels = done.trace, done.classes
+            if trace is None or labels.size != 2:
+                raise DataError(f"advice is for two classes; there are {labels.size}: {labels.tolist()}")
+            right = np.ones(done.rounds - trace.first_round, dtype=bool)
+            right[trace.mistakes - trace.first_round] = False
+            positive = (np.asarray(y) == labels[1]) == right
+            if done.rule.tie == "mistake":
+                positive &= trace.scores != 0.0  # a tie is shown as the first class, whatever it counts as
+            self.run_ = Run(done.state)
+            shown: NDArray[Any] = labels[positive.astype(np.intp)]
+            return shown
 
     def _learned(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:
         """Return what one more pass leads to."""
         with all_or_nothing(self):
             begun = hasattr(self, "run_")
             X, y = self._examples(X, y, reset=not begun)
-            named = ([] if classes is None else [classes]) + ([y] if self.new_classes else [])
+            named = [] if classes is None else [classes]
             if begun:
                 state = self._going_on(*named)
-            elif named:
-                state = self._before_round_one(distinct_labels(*named), X.shape[1])
+            elif named or self.new_classes:
+                state = self._before_round_one(distinct_labels(*named or [y[:1]]), X.shape[1])
             else:
                 raise ParameterError(
                     "classes is missing: the first call of partial_fit must name all labels (or set new_classes=True)"
                 )
+            parts = list(stretches(y, state.classes)) if self.new_classes else []
+            if len(parts) > 1:
+                return self._learned_in_parts(X, y, state, parts, sample_weight)
             return run(self._rule(), X, y, state=state, sample_weight=sample_weight, trace=trace)
+
+    def _learned_in_parts(
+        self, X: Any, y: NDArray[Any], state: State, parts: list[tuple[slice, NDArray[Any]]], sample_weight: Any
+    ) -> Run:
+        """Return what one more pass leads to in which new classes turn up."""
+        self._check_classes(parts[-1][1])
+        rule = self._rule()
+        source, labels = read_arrays(X, y)
+        weights = as_weights(rule, sample_weight, source.n)
+        learner = resumed(rule, state, fit_intercept=False, normalize=False, start=None, classes=None)
+        for rows, known in parts:
+            learner.take_classes(known)
+            feed(learner, source, labels, rows, weights=weights)
+        return Run(learner.rest())
 
     def _before_round_one(self, labels: NDArray[Any], n_features: int) -> State:
         self._check_classes(labels)
@@ -124,6 +145,16 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _rule(self) -> Any:
         raise NotImplementedError
+
+
+def stretches(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Cut labels before each that was not known; yield the rows of each part, and the labels known there."""
+    new = np.setdiff1d(distinct_labels(known, y), known)
+    begin = 0
+    for first, i in sorted((int(np.argmax(y == label)), i) for i, label in enumerate(new)):
+        yield slice(begin, first), known
+        begin, known = first, distinct_labels(known, new[[i]])
+    yield slice(begin, y.size), known
 
 
 class OnlineClassifier(OnlineLinearClassifier):
