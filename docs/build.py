@@ -16,7 +16,7 @@ PAGES = {
     "onlinear": [
         name
         for name in onlinear.__all__
-        if name[0] != "_" and name not in {"rules", "datasets", "errors", "streams", "theory"}
+        if name[0] != "_" and name not in {"rules", "datasets", "errors", "estimators", "streams", "theory"}
     ],
     "onlinear.rules": onlinear.rules.__all__,
     "onlinear.streams": [name for name in onlinear.streams.__all__ if name not in onlinear.__all__],

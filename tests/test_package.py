@@ -16,9 +16,12 @@ import onlinear
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
-    "onlinear": """BatchRun Convergence Potentials Progress Run State Trace __version__ batch_perceptron
-        best_comparator certify compare converge datasets errors load max_margin open_stream rules run separability
-        streams theory train verify_lemmas""",
+    "onlinear": """BatchPerceptronClassifier BatchRun Convergence MarginPerceptronClassifier OnlineClassifier
+        PerceptronClassifier Potentials Progress Run State Trace WinnowClassifier __version__ batch_perceptron
+        best_comparator certify compare converge datasets errors estimators load max_margin open_stream rules run
+        separability streams theory train verify_lemmas""",
+    "onlinear.estimators": """BatchPerceptronClassifier MarginPerceptronClassifier OnlineClassifier PerceptronClassifier
+        WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream open_stream pack",
     "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
         index rule size squared_norm uniform value weight""",
@@ -66,7 +69,8 @@ def test_every_public_name_is_documented():
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import onlinear", {"numpy", "scipy", "numba"}),
+        ("import onlinear", {"numpy", "scipy", "numba", "sklearn"}),
+        ("import onlinear; onlinear.PerceptronClassifier()", {"numba", "pandas", "river"}),
         ("import onlinear.rules, onlinear.datasets; onlinear.rules.Perceptron()", {"scipy", "numba"}),
         ("import onlinear; onlinear.run", {"scipy", "numba"}),
         ("import onlinear; onlinear.max_margin, onlinear.theory.bounds", {"scipy", "numba", "clarabel"}),

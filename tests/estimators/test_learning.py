@@ -8,47 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import onlinear
 import strategies
+from classifiers import ONLINE, as_the_rule_reads, in_batches, in_two, new, same
 from onlinear.errors import DataError, ParameterError, RuleError
-from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow
-
-ONLINE = {
-    "perceptron": (onlinear.PerceptronClassifier(), Perceptron()),
-    "tie": (onlinear.PerceptronClassifier(tie="positive"), Perceptron(tie="positive")),
-    "margin": (onlinear.MarginPerceptronClassifier(), MarginPerceptron(1.0, normalized=False)),
-    "winnow": (onlinear.WinnowClassifier(), Winnow()),
-    "any rule": (onlinear.OnlineClassifier(MarginPerceptron(0.25)), MarginPerceptron(0.25)),
-}
-MANY = ["perceptron", "margin", "any rule"]
-
-
-def new(name, **parameters):
-    return clone(ONLINE[name][0]).set_params(**parameters)
-
-
-def as_the_rule_reads(name, X):
-    return (X > 0.0) * 1.0 if name == "winnow" else X
-
-
-def same(model, run):
-    """The model has learned what the run has: every bit of it."""
-    assert (model.t_, model.mistakes_, model.updates_) == (run.rounds, run.mistakes, run.updates)
-    assert model.run_.weights.tobytes() == run.weights.tobytes()
-    assert np.array_equal(model.run_.intercept, run.intercept)
-    assert model.margin_upper_bound_ == run.margin_upper_bound
-
-
-def in_batches(model, X, y, cuts, **first):
-    """Learn in batches that end at these rows."""
-    begin = 0
-    for end in [*sorted({cut for cut in cuts if 0 < cut < len(y)}), len(y)]:
-        model.partial_fit(X[begin:end], y[begin:end], **first)
-        begin, first = end, {}
-    return model
+from onlinear.rules import WeightedMajority, Winnow
 
 
 @pytest.mark.parametrize("name", ONLINE)
@@ -59,17 +25,6 @@ def test_partial_fit_is_one_pass_whatever_the_batches(name, data, cuts):
     run = onlinear.run(ONLINE[name][1], as_the_rule_reads(name, X), y, fit_intercept=name != "winnow")
     same(model, run)
     assert np.array_equal(model.predict(X), run.predict(as_the_rule_reads(name, X)))
-
-
-@pytest.mark.parametrize("name", MANY)
-@given(data=strategies.real(), cuts=st.lists(st.integers(0, 30), max_size=4), seed=st.integers(0, 99))
-def test_the_same_with_four_classes(name, data, cuts, seed):
-    X, _ = data
-    y = np.random.default_rng(seed).integers(0, 4, len(X))
-    model = in_batches(new(name), X, y, cuts, classes=range(4))
-    same(model, onlinear.run(ONLINE[name][1], X, y, fit_intercept=True, classes=range(4)))
-    assert model.coef_.shape == (4, X.shape[1])
-    assert model.decision_function(X).shape == (len(X), 4)
 
 
 @pytest.mark.parametrize("name", ONLINE)
@@ -195,113 +150,9 @@ def test_advice_is_what_was_predicted_before_the_answer(name, data, cut):
     for i in range(1, len(y)):
         predicted.append(int(twin.predict(X[i : i + 1])[0]))
         twin.partial_fit(X[i : i + 1], y[i : i + 1])
-    parts = [slice(0, cut), slice(cut, None)] if cut < len(y) else [slice(0, None)]
-    advice = np.concatenate([model._advise(X[rows], y[rows], [-1, 1]) for rows in parts])
+    advice = np.concatenate([model._advise(X[rows], y[rows], [-1, 1]) for rows in in_two(len(y), cut)])
     assert advice[1:].tolist() == predicted
     same(model, twin.run_)
-
-
-@given(data=strategies.real(), cut=st.integers(1, 29))
-def test_two_classes_with_a_vector_each(data, cut):
-    X, y = data
-    one, two = (onlinear.PerceptronClassifier(new_classes=new_classes) for new_classes in (False, True))
-    for rows in (slice(0, cut), slice(cut, None)) if cut < len(y) else (slice(0, None),):
-        advice = [model._advise(X[rows], y[rows], [-1, 1]).tolist() for model in (one, two)]
-        assert advice[0] == advice[1]
-    assert (one.mistakes_, one.updates_) == (two.mistakes_, two.updates_)
-    # The vectors are w and −w.
-    assert np.array_equal(2.0 * one.coef_, two.coef_)
-    assert np.array_equal(2.0 * one.intercept_, two.intercept_)
-    assert np.array_equal(2.0 * one.decision_function(X), two.decision_function(X))
-    assert np.array_equal(one.predict(X), two.predict(X))
-
-
-def one_by_one(X, y):
-    """The multiclass perceptron with intercept, written plainly: a class is known from its first example on."""
-    W, mistakes = {}, 0
-    for x, label in zip(np.hstack([np.ones((len(X), 1)), X]), y.tolist(), strict=True):
-        W.setdefault(label, np.zeros(x.size))
-        wrong = {other: w @ x for other, w in sorted(W.items()) if other != label}
-        if wrong and max(wrong.values()) >= W[label] @ x:
-            best = max(wrong, key=wrong.get)
-            W[label], W[best], mistakes = W[label] + x, W[best] - x, mistakes + 1
-    return np.array([W[label] for label in sorted(W)]), mistakes
-
-
-@pytest.mark.parametrize("labels", [range(5), ["e", "bb", "ddd", "a", "ccccc"]], ids=["numbers", "words"])
-@given(data=strategies.real(), cuts=st.lists(st.integers(0, 30), max_size=4), seed=st.integers(0, 99))
-def test_new_classes_may_turn_up_anywhere(labels, data, cuts, seed):
-    X, _ = data
-    y = np.random.default_rng(seed).choice(list(labels), len(X))
-    model = in_batches(onlinear.PerceptronClassifier(new_classes=True), X, y, cuts)
-    W, mistakes = one_by_one(X, y)
-    assert model.classes_.tolist() == sorted(set(y.tolist()))
-    assert model.mistakes_ == mistakes
-    assert np.array_equal(model.run_.weights, W[:, 1:])
-    assert np.array_equal(model.run_.intercept, W[:, 0])
-
-
-def test_new_classes_are_refused_where_they_were_not_asked_for():
-    X = np.eye(3)
-    model = onlinear.PerceptronClassifier().partial_fit(X, ["a", "b", "a"], classes=["a", "b"])
-    with pytest.raises(DataError, match=r"row 1: label 'c'"):
-        model.partial_fit(X, ["a", "c", "b"])
-    with pytest.raises(DataError, match=r"labels \['c'\] beside \['a', 'b'\]"):
-        model.partial_fit(X, ["a", "b", "b"], classes=["a", "b", "c"])
-    with pytest.raises(ParameterError, match="new ones need a vector each"):
-        model.set_params(new_classes=True).partial_fit(X, ["a", "c", "b"])
-    model = onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, ["a", "b", "a"])
-    bad = np.where(X > 0, np.inf, X)
-    for labels, match in ((["a", "c", "d"], "row 0"), ([1, 2, 3], "of one type"), ([0.5, 0.25, 1.5], "of one type")):
-        with pytest.raises(DataError, match=match):
-            model.partial_fit(bad, labels)
-    assert model.classes_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="continuous"):
-        onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, [1.0, 0.25, 1.5])
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("name", ["perceptron", "margin"])
-@given(data=strategies.real(), cut=st.integers(1, 29), seed=st.integers(0, 99))
-def test_sample_weights_scale_the_steps(name, classes, data, cut, seed):
-    X, _ = data
-    rng = np.random.default_rng(seed)
-    y, weights = rng.integers(0, classes, len(X)), rng.integers(0, 5, len(X)) / 4.0
-    model = new(name)
-    for rows in (slice(0, cut), slice(cut, None)) if cut < len(y) else (slice(0, None),):
-        model.partial_fit(X[rows], y[rows], classes=range(classes), sample_weight=weights[rows])
-    same(
-        model,
-        onlinear.run(ONLINE[name][1], X, y, fit_intercept=True, classes=list(range(classes)), sample_weight=weights),
-    )
-
-
-@given(data=strategies.real(max_rows=12, max_width=6), seed=st.integers(0, 99))
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_weight_in_the_batch_perceptron_is_so_many_examples(data, seed):
-    X, y = data
-    weights = np.random.default_rng(seed).integers(0, 4, len(X))
-    weights[[np.argmin(y), np.argmax(y)]] = 1  # of both classes something is left
-    one = onlinear.BatchPerceptronClassifier(max_iter=20).fit(X, y, sample_weight=weights)
-    other = onlinear.BatchPerceptronClassifier(max_iter=20).fit(X.repeat(weights, axis=0), y.repeat(weights))
-    assert np.array_equal(one.coef_, other.coef_)
-    assert np.array_equal(one.intercept_, other.intercept_)
-    assert one.run_.halted == other.run_.halted
-
-
-def test_sample_weights_are_refused_where_a_theorem_needs_steps_of_one_size():
-    X, y = onlinear.datasets.disjunction(k=2, N=20, n=50, seed=0)
-    with pytest.raises(ParameterError, match="Winnow takes no sample_weight"):
-        onlinear.WinnowClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=np.ones(50))
-    with pytest.raises(TypeError, match="sample_weight"):
-        onlinear.PerceptronClassifier().fit(X, y, sample_weight=np.ones(50))
-    for weights, match in ((np.ones(3), "shape"), (-np.ones(50), "at least 0"), (np.full(50, np.nan), "finite")):
-        with pytest.raises(ParameterError, match=match):
-            onlinear.PerceptronClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
-    with pytest.raises(DataError, match="zero but for one class, 1"):
-        onlinear.BatchPerceptronClassifier().fit(X, y, sample_weight=y > 0)
-    with pytest.raises(DataError, match="zero for every example"):
-        onlinear.BatchPerceptronClassifier().fit(X, y, sample_weight=np.zeros(50))
 
 
 def test_certificates():

@@ -42,6 +42,23 @@ class PerceptronClassifier(OnlineLinearClassifier):
         Whether labels may turn up that the first call did not name. There is then a vector of weights for each class
         from the start, also of two.
 
+    Attributes
+    ----------
+    run_ : Run
+        What was learned: to look at, to save, to go on from with `onlinear.run`.
+    coef_, intercept_ : arrays
+        The weights and what is added: of two classes one row, (1, d) and (1,); of k classes (k, d) and (k,).
+    classes_ : array
+        The labels, in order.
+    n_features_in_, feature_names_in_
+        The number of features, and their names where X was a frame.
+    n_iter_, t_ : int
+        The passes of the last `fit` (1 after `partial_fit`), and the examples read so far.
+    mistakes_, updates_ : int
+        The wrong predictions, each made before its answer was told; and the steps taken.
+    margin_upper_bound_ : float
+        No separator of the examples seen has a larger margin than this.
+
     Examples
     --------
     >>> import onlinear
@@ -91,7 +108,7 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         Whether the margin is multiplied by ‖w‖. `fit` then ends only where the examples have such a margin, and gives
         up as soon as it is proven that they have not.
     tie, fit_intercept, max_iter, shuffle, random_state, warm_start, new_classes
-        As in `PerceptronClassifier`.
+        As in `PerceptronClassifier`; and so are the attributes.
 
     Examples
     --------
@@ -145,6 +162,8 @@ class BatchPerceptronClassifier(LinearClassifier):
         `fit` gives up after this many passes; each ends in one step.
     warm_start : bool
         Whether `fit` goes on from what was learned, counters and k included.
+
+    The attributes are those of `PerceptronClassifier`.
 
     Examples
     --------
