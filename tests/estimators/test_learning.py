@@ -196,6 +196,9 @@ def test_refusals():
     model = onlinear.PerceptronClassifier().fit(X, y).set_params(fit_intercept=False)
     with pytest.raises(ParameterError, match="fit_intercept was True"):
         model.partial_fit(X, y)
+    batch = onlinear.BatchPerceptronClassifier(warm_start=True).fit(X, y).set_params(fit_intercept=False)
+    with pytest.raises(ParameterError, match="fit_intercept was True"):
+        batch.fit(X, y)
     with pytest.raises(ParameterError, match="the state is of"):
         model.set_params(fit_intercept=True, tie="negative").partial_fit(X, y)
 

@@ -19,7 +19,8 @@ def test_partial_fit_is_one_pass_whatever_the_batches(name, data, cuts, seed):
     model = in_batches(new(name), X, y, cuts, classes=range(4))
     same(model, onlinear.run(ONLINE[name][1], X, y, fit_intercept=True, classes=range(4)))
     assert model.coef_.shape == (4, X.shape[1])
-    assert model.decision_function(X).shape == (len(X), 4)
+    assert np.array_equal(X @ model.coef_.T + model.intercept_, model.decision_function(X))
+    assert np.array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], model.predict(X))
 
 
 @given(data=strategies.real(), cut=st.integers(1, 29))
@@ -79,3 +80,31 @@ def test_new_classes_are_refused_where_they_were_not_asked_for():
     assert model.classes_.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="continuous"):
         onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, [1.0, 0.25, 1.5])
+
+
+@pytest.mark.parametrize("new_classes", [False, True])
+def test_certificates(new_classes):
+    X, y = np.vstack([np.eye(3), 2 * np.eye(3)]), [0, 1, 2, 0, 1, 2]
+    model = onlinear.PerceptronClassifier(new_classes=new_classes)
+    for learned in (model.partial_fit(X, y, classes=[0, 1, 2]), model.fit(X, y)):
+        certificate = learned.certificate(X, y)
+        assert certificate.holds
+        assert certificate.mistakes == learned.mistakes_
+        certificate.verify(X, y)
+
+
+def test_what_was_learned_before_a_class_was_known_has_no_certificate():
+    X, y = np.vstack([np.eye(3), 2 * np.eye(3)]), [0, 1, 2, 0, 1, 2]
+    with pytest.raises(DataError, match="the run has"):
+        onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, y).certificate(X, y)
+
+
+@pytest.mark.parametrize("layout", ["float32", "fortran", "csr", "csc", "csr, duplicates"])
+@given(data=strategies.real(), seed=st.integers(0, 99))
+def test_the_layout_changes_nothing(layout, data, seed):
+    X, _ = data
+    y = np.random.default_rng(seed).integers(0, 4, len(X))
+    Z = strategies.as_layout(X, layout)
+    one, other = (onlinear.PerceptronClassifier(new_classes=True).partial_fit(matrix, y) for matrix in (X, Z))
+    assert one.coef_.tobytes() == other.coef_.tobytes()
+    assert np.array_equal(one.decision_function(X), other.decision_function(Z))

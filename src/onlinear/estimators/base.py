@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.engine.rows import Floats
-from onlinear.errors import DataError
+from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
 from onlinear.runs import Convergence, Run
 from onlinear.streams.labels import as_labels, show
@@ -56,7 +56,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Return what came out beside what the theorems allow (`onlinear.certify`).
 
         X and y are the examples that were learned from: those given to `fit`, or all those given to `partial_fit`,
-        in their order.
+        in their order. What was learned with weights, or before some class was known, has none.
         """
         check_is_fitted(self)
         X, y = self._examples(X, y, reset=False)
@@ -135,6 +135,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported. There are {labels.size} classes, and {self!r} takes two:"
                 " its rule has other inputs than real numbers, or says whose a tie is"
             )
+
+    def _so_far(self) -> Run:
+        """Return what was learned, to go on from, unless the parameters have changed what it means."""
+        began = self.run_.state.fit_intercept
+        if bool(self.fit_intercept) != began:
+            raise ParameterError(f"fit_intercept was {began} when learning began, and cannot change")
+        return self.run_
 
     def _one_of_two(self, values: Floats, axis: int) -> Floats:
         """Return the second class's values less the first's, where there is a vector for each of two classes."""

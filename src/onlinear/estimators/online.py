@@ -76,7 +76,7 @@ class OnlineLinearClassifier(LinearClassifier):
                 raise DataError(f"advice is for two classes; there are {labels.size}: {labels.tolist()}")
             right = np.ones(done.rounds - trace.first_round, dtype=bool)
             right[trace.mistakes - trace.first_round] = False
-            positive = (np.asarray(y) == labels[1]) == right
+            positive = (np.ravel(y) == labels[1]) == right
             if done.rule.tie == "mistake":
                 positive &= trace.scores != 0.0  # a tie is shown as the first class, whatever it counts as
             self.run_ = Run(done.state)
@@ -123,9 +123,7 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _going_on(self, *groups: Any) -> State:
         """Return what was learned, to go on from with groups of labels; new ones only where that was asked for."""
-        state = self.run_.state
-        if bool(self.fit_intercept) != state.fit_intercept:
-            raise ParameterError(f"fit_intercept was {state.fit_intercept} when learning began, and cannot change")
+        state = self._so_far().state
         labels = distinct_labels(state.classes, *groups)
         if labels.size == state.classes.size:
             return state

@@ -200,7 +200,7 @@ class BatchPerceptronClassifier(LinearClassifier):
         """
         check_integers(1, max_iter=self.max_iter)
         with all_or_nothing(self):
-            start = self.run_ if self.warm_start and hasattr(self, "run_") else None
+            start = self._so_far() if self.warm_start and hasattr(self, "run_") else None
             X, y = self._examples(X, y, reset=start is None)
             labels = distinct_labels(y)
             if start is None:
