@@ -160,7 +160,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
 
 @contextlib.contextmanager
-def all_or_nothing(estimator: LinearClassifier) -> Iterator[None]:
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
     """Let learning fail without a trace: the estimator is then what it was."""
     attributes = estimator.__dict__
     before = attributes.copy()
