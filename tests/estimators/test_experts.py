@@ -82,6 +82,7 @@ def many_makes():
         ("river", river.linear_model.Perceptron()),
         ("last", river.dummy.NoChangeClassifier()),
         ("first column", Column()),
+        SGDClassifier(random_state=0),
     ]
 
 
@@ -295,7 +296,7 @@ def test_a_first_batch_that_fails_leaves_nothing():
         ([], r"experts is \[\]"),
         (7, "experts is 7"),
         ([SVC()], "cannot learn online"),
-        ([BernoulliNB], "is a class"),
+        ([BernoulliNB], "BernoulliNB is a class"),
         ([("a", Column()), ("a", Column())], "name of its own"),
         ([("rule", Column())], "cannot be called 'rule'"),
         ([("a__b", Column())], "cannot be called 'a__b'"),

@@ -96,7 +96,7 @@ def _is_pair(expert: Any) -> bool:
 def fresh(name: str, expert: Any) -> Any:
     """Return an expert with the same parameters that has learned nothing, once it is known to be one."""
     if isinstance(expert, type):
-        raise ParameterError(f"expert {name!r} is a class; an expert is an instance of it: {expert.__name__}(...)")
+        raise ParameterError(f"{expert.__name__} is a class; an expert is an instance of it: {expert.__name__}(...)")
     if hasattr(expert, "learn_one") and hasattr(expert, "predict_one"):
         return expert.clone()
     if hasattr(expert, "partial_fit") and hasattr(expert, "predict"):
