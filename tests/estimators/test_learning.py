@@ -191,6 +191,8 @@ def test_refusals():
         assert not hasattr(model, "classes_")
     with pytest.raises(ParameterError, match="must name all labels"):
         onlinear.PerceptronClassifier().partial_fit(X, y)
+    with pytest.raises(ParameterError, match="classes is empty"):
+        onlinear.PerceptronClassifier().partial_fit(X, y, classes=[])
     with pytest.raises(DataError, match="Only binary classification is supported"):
         onlinear.WinnowClassifier().fit(X, np.arange(50) % 3)
     model = onlinear.PerceptronClassifier().fit(X, y).set_params(fit_intercept=False)

@@ -50,7 +50,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: of two classes one a row, positive for ``classes_[1]``; of more one for each class."""
         check_is_fitted(self)
-        return self._one_of_two(self.run_.decision_function(self._inputs(X)), axis=1)
+        return one_of_two(self.run_.decision_function(self._inputs(X)), axis=1)
 
     def certificate(self, X: Any, y: Any) -> Certificate:
         """Return what came out beside what the theorems allow (`onlinear.certify`).
@@ -65,13 +65,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> Floats:
         """The weights: of two classes one row, of more a row for each class."""
-        return np.atleast_2d(self._one_of_two(self.run_.weights, axis=0))
+        return np.atleast_2d(one_of_two(self.run_.weights, axis=0))
 
     @property
     def intercept_(self) -> Floats:
         """What is added to ``X @ coef_.T``: the scores of x = 0."""
         scores = self.run_.decision_function(np.zeros((1, self.run_.n_features)))
-        return np.ravel(self._one_of_two(scores, axis=1))
+        return np.ravel(one_of_two(scores, axis=1))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -127,9 +127,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
         """Raise unless there are two labels, or more where the rule takes more, or one where more may come."""
+        if labels.size == 0:
+            raise ParameterError("classes is empty; it must name the labels")
         check_classification_targets(labels)
-        if labels.size < 2 and not self.new_classes:
-            raise DataError(f"y has only one class, {show(labels[0])}; there must be at least two")
+        if labels.size == 1 and not self.new_classes:
+            raise DataError(f"there is only one class, {show(labels[0])}; there must be at least two")
         if labels.size > 2 and not self._takes_many_classes():
             raise DataError(
                 f"Only binary classification is supported. There are {labels.size} classes, and {self!r} takes two:"
@@ -143,13 +145,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ParameterError(f"fit_intercept was {began} when learning began, and cannot change")
         return self.run_
 
-    def _one_of_two(self, values: Floats, axis: int) -> Floats:
-        """Return the second class's values less the first's, where there is a vector for each of two classes."""
-        if values.ndim == 1 or values.shape[axis] != 2:
-            return values
-        difference: Floats = np.take(values, 1, axis) - np.take(values, 0, axis)
-        return difference
-
     def _ended(self) -> Self:
         """Warn unless the last fit has come to its end by itself."""
         run = self.run_
@@ -157,6 +152,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             advice = "raise max_iter, scale the features, or be content: the examples may not be separable"
             warnings.warn(f"{type(self).__name__}: {run.reason}; {advice}", ConvergenceWarning, stacklevel=3)
         return self
+
+
+def one_of_two(values: Floats, axis: int) -> Floats:
+    """Return the second class's values less the first's, where there is a vector for each of two classes."""
+    if values.ndim == 1 or values.shape[axis] != 2:
+        return values
+    difference: Floats = np.take(values, 1, axis) - np.take(values, 0, axis)
+    return difference
 
 
 @contextlib.contextmanager
