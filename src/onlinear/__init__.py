@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from onlinear import datasets, errors, estimators, rules, streams, theory
     from onlinear.estimators import (
         BatchPerceptronClassifier,
+        ExpertsClassifier,
         MarginPerceptronClassifier,
         OnlineClassifier,
         PerceptronClassifier,
@@ -38,6 +39,7 @@ __all__ = [
     "BatchPerceptronClassifier",
     "BatchRun",
     "Convergence",
+    "ExpertsClassifier",
     "MarginPerceptronClassifier",
     "OnlineClassifier",
     "PerceptronClassifier",

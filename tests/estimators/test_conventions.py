@@ -102,6 +102,7 @@ TABLE = {
     "BatchPerceptronClassifier": (onlinear.BatchPerceptronClassifier, ScikitLearn),
     "WinnowClassifier": (onlinear.WinnowClassifier, ScikitLearn),
     "WinnowClassifier, inputs as they are": (lambda: onlinear.WinnowClassifier(binarize=None), ScikitLearn),
+    "ExpertsClassifier": (onlinear.ExpertsClassifier, ScikitLearn),
     "OnlineClassifier": (onlinear.OnlineClassifier, ScikitLearn),
 }
 

@@ -1,5 +1,6 @@
 """The faces that scikit-learn's users know."""
 
+from onlinear.estimators.experts import ExpertsClassifier
 from onlinear.estimators.online import OnlineClassifier
 from onlinear.estimators.perceptron import (
     BatchPerceptronClassifier,
@@ -10,6 +11,7 @@ from onlinear.estimators.winnow import WinnowClassifier
 
 __all__ = [
     "BatchPerceptronClassifier",
+    "ExpertsClassifier",
     "MarginPerceptronClassifier",
     "OnlineClassifier",
     "PerceptronClassifier",
