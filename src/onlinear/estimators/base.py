@@ -145,12 +145,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ParameterError(f"fit_intercept was {began} when learning began, and cannot change")
         return self.run_
 
-    def _ended(self) -> Self:
-        """Warn unless the last fit has come to its end by itself."""
+    def _ended(self, known: str) -> Self:
+        """Warn unless the last fit has come to its end by itself, with what is known."""
         run = self.run_
         if isinstance(run, Convergence) and not run.halted:
-            advice = "raise max_iter, scale the features, or be content: the examples may not be separable"
-            warnings.warn(f"{type(self).__name__}: {run.reason}; {advice}", ConvergenceWarning, stacklevel=3)
+            words = "; ".join(filter(None, (run.reason, known)))
+            warnings.warn(f"{type(self).__name__}: {words}", ConvergenceWarning, stacklevel=3)
         return self
 
 

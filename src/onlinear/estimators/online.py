@@ -12,17 +12,18 @@ from sklearn.utils import check_random_state
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
-from onlinear.rules import Perceptron
+from onlinear.estimators.patience import some_vector_separates, until_separated
+from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
-from onlinear.runs.converge import check_integers
+from onlinear.runs.converge import Selection, check_integers
 from onlinear.runs.online import as_weights, feed, read_arrays, resumed
 
 
 class OnlineLinearClassifier(LinearClassifier):
     """A rule with the methods that scikit-learn's users expect; `_rule` says which."""
 
-    max_iter: int
+    max_iter: int | None
     shuffle: bool
     random_state: Any
     warm_start: bool
@@ -30,24 +31,32 @@ class OnlineLinearClassifier(LinearClassifier):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn until nothing is left to learn from the examples, or for `max_iter` passes.
 
-        For the perceptron that is when it separates them. At `max_iter` there is a ``ConvergenceWarning``, which says
-        what is known of every separator's margin; what was learned so far is kept.
+        For the perceptron that is when it separates them. Where it gives up there is a ``ConvergenceWarning``, which
+        says what is known: of every separator's margin, and whether there is a separator at all; what was learned so
+        far is kept.
         """
-        check_integers(1, max_iter=self.max_iter)
+        check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
             going_on = self.warm_start and hasattr(self, "run_")
             X, y = self._examples(X, y, reset=not going_on)
             state = self._going_on(y) if going_on else self._before_round_one(distinct_labels(y), X.shape[1])
-            self.run_ = converge(
-                self._rule(),
-                X,
-                y,
-                selection="random" if self.shuffle else "cyclic",
-                start=state,
-                max_passes=self.max_iter,
-                seed=self._seed(),
+            rule, seed = self._rule(), self._seed()
+            selection: Selection = "random" if self.shuffle else "cyclic"
+            self.run_, known = until_separated(
+                lambda start, passes: converge(
+                    rule, X, y, selection=selection, start=start, max_passes=passes, seed=seed
+                ),
+                state,
+                self.max_iter,
+                lambda: (
+                    (
+                        isinstance(rule, Perceptron | MarginPerceptron)
+                        and some_vector_separates(X, y, state.classes, fit_intercept=self.fit_intercept)
+                    )
+                    or "this rule may never come to an end"
+                ),
             )
-        return self._ended()
+        return self._ended(known)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from each example once, in the order given; the size of the batches changes nothing.
@@ -164,9 +173,9 @@ class OnlineClassifier(OnlineLinearClassifier):
         None: ``Perceptron()``. Rules for experts' advice belong to `ExpertsClassifier`.
     fit_intercept : bool
         Learn as if every example had a further feature 1. Rules for 0/1 inputs refuse it.
-    max_iter : int
-        `fit` gives up after this many passes. A rule that learns from every example never ends by itself: `fit` is
-        then `max_iter` passes and a warning.
+    max_iter : int, optional
+        `fit` gives up after this many passes; None: as in `PerceptronClassifier`. A rule that learns from every
+        example never ends by itself: `fit` is then so many passes, 1,000 by default, and a warning.
     shuffle : bool
         Whether `fit` draws a new order for each pass; `partial_fit` never does.
     random_state : int, RandomState or None
@@ -191,7 +200,7 @@ class OnlineClassifier(OnlineLinearClassifier):
         rule: Any = None,
         *,
         fit_intercept: bool = True,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
         warm_start: bool = False,

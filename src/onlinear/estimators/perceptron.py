@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onlinear.errors import DataError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.online import OnlineLinearClassifier
+from onlinear.estimators.patience import some_vector_separates, until_separated
 from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs import batch_perceptron
@@ -30,8 +31,10 @@ class PerceptronClassifier(OnlineLinearClassifier):
         What a score of exactly 0 predicts: neither label, the first or the second; the latter for two classes only.
     fit_intercept : bool
         Learn as if every example had a further feature 1; the theorems then speak of those longer examples.
-    max_iter : int
-        `fit` gives up after this many passes.
+    max_iter : int, optional
+        `fit` gives up after this many passes. None: after 1,000, unless it is proven then that some vector separates
+        the examples; it goes on in that case, up to a million passes. (Where the examples are too many to find out
+        in a second or two, nobody asks.)
     shuffle : bool
         Whether `fit` draws a new order for each pass; `partial_fit` never does.
     random_state : int, RandomState or None
@@ -75,7 +78,7 @@ class PerceptronClassifier(OnlineLinearClassifier):
         *,
         tie: Tie = "mistake",
         fit_intercept: bool = True,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
         warm_start: bool = False,
@@ -126,7 +129,7 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         normalized: bool = False,
         tie: Tie = "mistake",
         fit_intercept: bool = True,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
         warm_start: bool = False,
@@ -158,8 +161,8 @@ class BatchPerceptronClassifier(LinearClassifier):
         η_k: always 1; 1/k (which may take exponentially long); or a function of k = 1, 2, …
     tie, fit_intercept
         As in `PerceptronClassifier`.
-    max_iter : int
-        `fit` gives up after this many passes; each ends in one step.
+    max_iter : int, optional
+        `fit` gives up after this many passes, each of which ends in one step; None: as in `PerceptronClassifier`.
     warm_start : bool
         Whether `fit` goes on from what was learned, counters and k included.
 
@@ -179,7 +182,7 @@ class BatchPerceptronClassifier(LinearClassifier):
         schedule: Schedule = "constant",
         tie: Tie = "mistake",
         fit_intercept: bool = True,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         warm_start: bool = False,
     ) -> None:
         self.schedule = schedule
@@ -191,6 +194,8 @@ class BatchPerceptronClassifier(LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Step until the examples are separated, or for `max_iter` passes; then there is a ``ConvergenceWarning``.
 
+        It says what is known: of every separator's margin, and whether there is a separator at all.
+
         Parameters
         ----------
         X, y : matrix and labels
@@ -198,7 +203,7 @@ class BatchPerceptronClassifier(LinearClassifier):
         sample_weight : array, optional
             Numbers, at least 0: an example of weight 2 steps as two would, one of weight 0 as none.
         """
-        check_integers(1, max_iter=self.max_iter)
+        check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
             start = self._so_far() if self.warm_start and hasattr(self, "run_") else None
             X, y = self._examples(X, y, reset=start is None)
@@ -207,18 +212,29 @@ class BatchPerceptronClassifier(LinearClassifier):
                 self._check_classes(labels)
             if sample_weight is not None:
                 _check_weighted_classes(y, sample_weight)
-            self.run_ = batch_perceptron(
-                X,
-                y,
-                schedule=self.schedule,
-                start=start,
-                max_passes=self.max_iter,
-                tie=self.tie,
-                fit_intercept=self.fit_intercept,
-                classes=None if start else labels,
-                sample_weight=sample_weight,
+            options = {"tie": self.tie, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
+            weighed = slice(None) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+            self.run_, known = until_separated(
+                lambda start, passes: batch_perceptron(
+                    X,
+                    y,
+                    schedule=self.schedule,
+                    start=start,
+                    max_passes=passes,
+                    classes=None if start else labels,
+                    **options,
+                ),
+                start,
+                self.max_iter,
+                lambda: (
+                    (
+                        self.schedule == "constant"
+                        and some_vector_separates(X[weighed], y[weighed], labels, fit_intercept=self.fit_intercept)
+                    )
+                    or "with this schedule it may take forever, even where there is a separator"
+                ),
             )
-        return self._ended()
+        return self._ended(known)
 
 
 def _check_weighted_classes(y: NDArray[Any], sample_weight: Any) -> None:

@@ -41,7 +41,7 @@ class WinnowClassifier(OnlineLinearClassifier):
         beta: float = 1.0,
         threshold: float | None = None,
         binarize: float | None = 0.0,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
         warm_start: bool = False,

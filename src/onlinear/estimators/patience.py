@@ -1,0 +1,76 @@
+"""How long `fit` goes on: until it separates the examples, if anything does, and no longer than makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.runs import Convergence
+from onlinear.theory import Inseparable, Separable
+from onlinear.theory.bounds.multiclass import ClassPairs
+from onlinear.theory.decide import verdict_of
+from onlinear.theory.examples import Examples
+
+_PASSES = 1000
+"""After so many passes it is asked whether there is anything to hope for."""
+_MOST = 1_000_000
+"""No more passes than this, whatever is to be hoped for."""
+_ENTRIES, _WIDTH = 10_000_000, 1_000
+"""How large examples may be for that question, which takes a second or two then."""
+
+C = TypeVar("C", bound=Convergence)
+
+
+def until_separated(
+    go_on: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str]
+) -> tuple[C, str]:
+    """Return the outcome of a halting loop, and what is known where it has not halted.
+
+    Parameters
+    ----------
+    go_on : callable
+        Goes on from a start, or from an outcome, for at most so many passes.
+    start : Any
+        What to begin with.
+    max_iter : int or None
+        The limit of passes. None: 1,000; and a million, where it is certain that the loop will halt.
+    separable : callable
+        Returns True where the loop is certain to halt; otherwise what there is to say.
+    """
+    if max_iter is not None:
+        return go_on(start, max_iter), "more passes (max_iter) may help, or max_iter=None, which finds out"
+    done = go_on(start, _PASSES)
+    if done.halted or done.passes < _PASSES:
+        return done, ""
+    answer = separable()
+    if isinstance(answer, str):
+        return done, answer
+    more = go_on(done, _MOST - _PASSES)
+    # As if it had been one loop: each pass has its order, by its number.
+    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
+    return whole, "some vector separates them, but with a margin so small that it takes too long; scale the features"
+
+
+def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> bool | str:
+    """Tell whether it is proven that examples can be separated; if it is not, return what is known instead."""
+    others = classes.size - 1 if classes.size > 2 else 0
+    stored = X.nnz if hasattr(X, "nnz") else X.size
+    if stored * max(1, 2 * others) > _ENTRIES or X.shape[1] * (others + 1) > _WIDTH:
+        return "whether any vector separates them is not known; onlinear.separability can find out"
+    seen = (
+        ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen
+        if others
+        else Examples(X, y, fit_intercept=fit_intercept, classes=classes)
+    )
+    verdict = verdict_of(seen)
+    if isinstance(verdict, Separable):
+        return True
+    if isinstance(verdict, Inseparable):
+        rows = np.unique(verdict.rows // max(1, others)).tolist()
+        few = ", ".join(map(str, rows[:6])) + (", …" if len(rows) > 6 else "")
+        return f"no vector separates these examples: those in rows {few} cancel exactly"
+    return "whether any vector separates them could not be decided"
