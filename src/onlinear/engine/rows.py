@@ -17,7 +17,7 @@ index j·k + r of a per-feature array: the classes' weights for one feature lie 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ pairwise. The order is fixed here, so a score has the same bits on every machine
 with zeros does not change them."""
 
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
-_TINY, _HUGE = 1e-290, 1e290
+TINY, HUGE = 1e-290, 1e290
 _ROOT_2 = math.sqrt(2.0)
 
 NO_WEIGHTS: Floats = np.empty(0)
@@ -126,6 +126,20 @@ class PairRow(NamedTuple):
 
 
 Row: TypeAlias = SingleRow | PairRow
+
+
+class OtherRow(Protocol):
+    """A row that lies in no array, and brings its own algebra (`onlinear.engine.named`); in plain Python only."""
+
+    weight: float
+
+    def dot(self, w: Any, /) -> float:
+        """Return ⟨w, x⟩."""
+
+    def add(self, w: Any, a: float, /) -> None:
+        """Add in place: w ← w + a·x."""
+
+
 DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
@@ -145,6 +159,11 @@ def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:
     lanes = [0.0] * LANES
     for k in range(n):
         lanes[k % LANES] += float(a[i + k]) * float(b[j + k])
+    return folded(lanes)
+
+
+def folded(lanes: list[float]) -> float:
+    """Return the sum of the lanes, added pairwise."""
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [lanes[k] + lanes[half + k] for k in range(half)]
@@ -238,7 +257,7 @@ def row(X: Any, i: int) -> SingleRow:
 def norm(values: Any, first: int, size: int) -> float:
     """Return ‖x‖ of a run of entries."""
     square = lane_dot(values, first, values, first, size)
-    return math.sqrt(square) if _TINY < square < _HUGE else careful_norm(values, first, size)
+    return math.sqrt(square) if TINY < square < HUGE else careful_norm(values, first, size)
 
 
 def careful_norm(values: Any, first: int, size: int) -> float:
@@ -318,11 +337,13 @@ def pair_dot(w: Floats, x: PairRow) -> float:
     return score
 
 
-def dot(w: Floats, x: Row) -> float:
+def dot(w: Floats, x: Row | OtherRow) -> float:
     """Return ⟨w, x⟩."""
     if isinstance(x, PairRow):
         return pair_dot(w, x)
-    return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
+    if isinstance(x, DenseRow):
+        return dense_dot(w, x)
+    return sparse_dot(w, x) if isinstance(x, SparseRow) else x.dot(w)
 
 
 def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
@@ -373,19 +394,21 @@ def pair_add(w: Floats, a: float, x: PairRow) -> None:
         w[j + x.wrong] -= c
 
 
-def add(w: Floats, a: float, x: Row) -> None:
+def add(w: Floats, a: float, x: Row | OtherRow) -> None:
     """Add in place: w ← w + a·x."""
     if isinstance(x, PairRow):
         pair_add(w, a, x)
     elif isinstance(x, DenseRow):
         dense_add(w, a, x)
-    else:
+    elif isinstance(x, SparseRow):
         sparse_add(w, a, x)
+    else:
+        x.add(w, a)
 
 
 def row_squared_norm(x: SingleRow) -> float:
     square = lane_dot(x.values, x.first, x.values, x.first, x.size)
-    if x.scale == 1.0 or _TINY < square < _HUGE:
+    if x.scale == 1.0 or TINY < square < HUGE:
         return square * x.scale * x.scale + x.bias
     return (norm(x.values, x.first, x.size) * x.scale) ** 2 + x.bias
 

@@ -1,1 +1,20 @@
-"""The faces that River's users know."""
+"""The faces that River's users know: the same learners, from dicts and frames, with features by name."""
+
+try:
+    import river  # noqa: F401
+except ImportError as error:
+    raise ImportError('onlinear.river needs River: pip install "onlinear[river]"') from error
+
+from onlinear.river.classifiers import (
+    MarginPerceptronClassifier,
+    OnlineClassifier,
+    PerceptronClassifier,
+    WinnowClassifier,
+)
+
+__all__ = [
+    "MarginPerceptronClassifier",
+    "OnlineClassifier",
+    "PerceptronClassifier",
+    "WinnowClassifier",
+]

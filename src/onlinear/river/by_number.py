@@ -1,0 +1,121 @@
+"""Learning in compiled code, with the weights in arrays and a number for each name."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import NO_WEIGHTS, Floats, SparseBlock
+from onlinear.river.values import row_refusal
+from onlinear.runs.learner import Learner
+
+_ENTRIES = 1 << 16
+"""How many entries of a table are handed to compiled code at a time."""
+
+
+class ByNumber:
+    """What a rule has learned, as a `Learner`, and the number of each feature in its arrays.
+
+    Examples come as tables: names, and a row of values for each example. Whatever fails leaves everything as it was.
+
+    Attributes
+    ----------
+    learner : Learner
+        Replaced by its successor once learning has succeeded.
+    index : dict
+        The number of each feature, in the order in which learning met them.
+    """
+
+    def __init__(self, learner: Learner, names: Iterable[Hashable]) -> None:
+        self.learner = learner
+        self.index = {name: j for j, name in enumerate(names)}
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.learner.rule, self.learner.glance(), tuple(self.index)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        rule, rest, names = state
+        self.learner = Learner.resume(rule, rest)
+        self.index = {name: j for j, name in enumerate(names)}
+
+    def score(self, names: list[Any], values: Floats) -> tuple[Floats, NDArray[Any]]:
+        """Return the score of each row, and its predicted sign; or a row of scores, and the predicted class's number.
+
+        A feature that is new counts with the weight that it would start with.
+        """
+        numbers, learner = self._placed(names)
+        parts = []
+        for rows, block in _blocks(values, numbers, learner, NO_WEIGHTS):
+            scores, codes, end = learner.score(block, rows.stop - rows.start, learner.rounds + rows.start)
+            if end < rows.stop - rows.start:
+                raise row_refusal(names, values, rows.start + end, learner.rule.inputs)
+            parts.append((scores, codes))
+        all_scores, all_codes = zip(*parts, strict=True)
+        return np.concatenate(all_scores), np.concatenate(all_codes)
+
+    def learn(self, names: list[Any], values: Floats, labels: NDArray[Any], weights: Floats = NO_WEIGHTS) -> None:
+        """Learn from the rows in their order; where each class has its own vector, a label may be new."""
+        numbers, learner = self._placed(names)
+        if len(values) > 1:
+            learner = learner.twin()  # from a single row, all is learned or nothing
+        for first, end, classes in _spells(labels, learner):
+            if classes is not None:
+                learner.take_classes(classes)
+            codes = learner.classes.encode(labels[first:end], first)
+            for rows, block in _blocks(values[first:end], numbers, learner, weights[first:end]):
+                done = rows.start + learner.learn(block, codes[rows])
+                if done < rows.stop:
+                    raise row_refusal(names, values, first + done, learner.rule.inputs)
+        self.learner = learner
+        if learner.n_features > len(self.index):
+            for name in names:
+                self.index.setdefault(name, len(self.index))
+
+    def _placed(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:
+        """Return the features' numbers, and a learner to go on with, which has weights for new ones, too."""
+        index = self.index
+        new = {name: len(index) + i for i, name in enumerate(name for name in names if name not in index)}
+        numbers = np.array([index[name] if name in index else new[name] for name in names], dtype=np.int32)
+        learner = copy.copy(self.learner)
+        if new:
+            learner._grow(len(index) + len(new))
+        return numbers, learner
+
+    @property
+    def counts(self) -> list[int]:
+        """What the passes count, in their order."""
+        counts: list[int] = self.learner.counts.tolist()
+        return counts
+
+
+def _spells(labels: NDArray[Any], learner: Learner) -> Iterator[tuple[int, int, NDArray[Any] | None]]:
+    """Cut the rows where a label is new: yield each spell's first row and end, and the classes where they are more."""
+    if not learner.multiclass:
+        yield 0, labels.size, None
+        return
+    known = learner.classes.labels
+    found, firsts = np.unique(labels, return_index=True)
+    edges = [0, *sorted(firsts[~np.isin(found, known)].tolist()), labels.size]
+    yield 0, edges[1], None
+    for first, end in itertools.pairwise(edges[1:]):
+        known = np.append(known, labels[first])
+        yield first, end, known
+
+
+def _blocks(
+    values: Floats, numbers: NDArray[np.int32], learner: Learner, weights: Floats
+) -> Iterator[tuple[slice, SparseBlock]]:
+    """Cut a table into blocks: sparse rows, whose sums run from left to right as those of a single example do."""
+    n, width = values.shape
+    most = min(n, max(1, _ENTRIES // max(1, width)))
+    indices, indptr = np.tile(numbers, most), np.arange(most + 1, dtype=np.int32) * np.int32(width)
+    for first in range(0, n, max(1, most)):
+        rows = slice(first, min(first + most, n))
+        size = rows.stop - first
+        part = values[rows].reshape(-1), indices[: size * width], indptr[: size + 1]
+        yield rows, SparseBlock(*part, learner.n_features, learner.bias, learner.normalize, weights[rows])

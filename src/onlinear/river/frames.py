@@ -1,0 +1,59 @@
+"""Tables of examples: frames of pandas or polars, as arrays and back."""
+
+from __future__ import annotations
+
+import importlib
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import DataError
+from onlinear.river.values import fault, refusal
+
+_NUMBERS = "fiub"
+"""The kinds of NumPy types that hold numbers."""
+
+
+class Frame:
+    """A frame's columns by name, and its values as numbers."""
+
+    def __init__(self, X: Any) -> None:
+        if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+            raise DataError(f"X is {type(X).__name__}; it must be a frame of pandas or polars, a column a feature")
+        self.native = X
+        self.names = list(X.columns)
+        self.n = len(X)
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise DataError(f"feature {twice!r}: two columns have this name; features are told apart by their names")
+
+    def values(self) -> Floats:
+        """Return the values in float64, a row for each example."""
+        values = self.native.to_numpy()
+        if values.dtype.kind in _NUMBERS:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        columns = [_column(self.native[name].to_numpy(), name) for name in self.names]
+        return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
+
+    def series(self, values: list[Any]) -> Any:
+        """Return a series of the frame's own library, with a value for each row."""
+        library = importlib.import_module(type(self.native).__module__.partition(".")[0])
+        if not hasattr(self.native, "index"):
+            return library.Series(values)
+        empty = {"dtype": object} if all(value is None for value in values) else {}
+        return library.Series(values, index=self.native.index, **empty)
+
+
+def _column(values: NDArray[Any], name: Any) -> NDArray[Any]:
+    """Return a column as numbers; where it holds objects, these must be numbers one by one."""
+    if values.dtype.kind in _NUMBERS:
+        return values
+    cells = values.tolist() if values.dtype.kind == "O" else list(values)
+    try:
+        return np.asarray(array("d", cells))
+    except (TypeError, ValueError, OverflowError):
+        i = next(i for i, cell in enumerate(cells) if fault(cell, "real") is not None)
+        raise refusal({name: cells[i]}, f"row {i}, ") from None

@@ -1,0 +1,243 @@
+"""What a classifier has learned, whichever way: by name in plain Python, or by number in compiled code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.engine.named import Intercept, Weights
+from onlinear.engine.passes import MISTAKES
+from onlinear.engine.rows import Floats
+from onlinear.errors import DataError, ParameterError
+from onlinear.river.by_name import ByName
+from onlinear.river.by_number import ByNumber
+from onlinear.river.labels import check_kind, plain_label
+from onlinear.river.values import as_numbers, row_refusal
+from onlinear.rules.perceptron import Perceptron
+from onlinear.runs.learner import Learner
+from onlinear.runs.online import as_weights
+from onlinear.runs.outcome import Run
+from onlinear.streams.labels import Classes, ManyClasses, declared_classes
+
+_SHARE = 16
+"""Weights move from arrays to a dict when single examples have come, in number this part of the features: however
+single examples and tables alternate, moving then takes less time than learning."""
+
+
+class Learning:
+    """A rule, and what it has learned from examples whose features have names.
+
+    It begins with the first label. True and False, or the pair of labels that was named, share one weight vector;
+    of other labels each has its own, and new ones may come at any time.
+
+    Parameters
+    ----------
+    rule : a rule
+    fit_intercept : bool
+    binarize : float or None
+        Values above it count as 1, others as 0; None: values are taken as they are.
+    pair : pair of labels, optional
+        The labels (negative, positive).
+    """
+
+    def __init__(
+        self, rule: Any, *, fit_intercept: bool = False, binarize: float | None = None, pair: Any = None
+    ) -> None:
+        self.rule = rule
+        self.fit_intercept = fit_intercept
+        self.binarize = binarize
+        self.pair = pair
+        self.form: ByName | ByNumber | None = None
+        self._singles = 0
+
+    def learn(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn from one example of weight w; all or nothing."""
+        form = self.form
+        if type(form) is ByName and w == 1.0 and (y is True or y is False):
+            form.learn(x, y)
+            return
+        weights = as_weights(self.rule, None if w == 1.0 else [w], 1)
+        labels = np.array([plain_label(y)])
+        form = self._for_one(self._for_labels(labels))
+        if isinstance(form, ByName):
+            form.learn(x, bool(labels[0]), *weights.tolist())
+        else:
+            form.learn(list(x), self._row(x), labels, weights)
+        self.form = form
+
+    def score(self, x: Mapping[Any, Any]) -> Any:
+        """Return the score of an example, with a weight vector a class a score for each; None before all learning."""
+        if self.form is None:
+            return None
+        self.form = form = self._for_one(self.form)
+        if isinstance(form, ByName):
+            return form.score(x)
+        scores, _ = form.score(list(x), self._row(x))
+        return self._by_class(scores[0].tolist())
+
+    def predict(self, x: Mapping[Any, Any]) -> Any:
+        """Return the predicted label of an example; None before all learning."""
+        form = self.form
+        if type(form) is ByName:
+            return form.predict(x)
+        if form is None:
+            return None
+        self.form = form = self._for_one(form)
+        if isinstance(form, ByName):
+            return form.predict(x)
+        _, codes = form.score(list(x), self._row(x))
+        return form.learner.classes.decode(codes)[0].item()
+
+    def learn_many(self, names: list[Any], values: Floats, labels: NDArray[Any], w: Any) -> None:
+        """Learn from a table row by row; all or nothing."""
+        weights = as_weights(self.rule, w, len(values))
+        if len(values):
+            form = _numbered(self._for_labels(labels))
+            form.learn(names, self._ready(names, values), labels, weights)
+            self.form = form
+
+    def predict_many(self, names: list[Any], values: Floats) -> list[Any]:
+        """Return the predicted labels of a table's rows."""
+        if self.form is None or not len(values):
+            return [None] * len(values)
+        self.form = form = _numbered(self.form)
+        _, codes = form.score(names, self._ready(names, values))
+        labels: list[Any] = form.learner.classes.decode(codes).tolist()
+        return labels
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels that are known: those named, True and False, or those that have come so far."""
+        if isinstance(self.form, ByNumber):
+            return list(self.form.learner.classes.labels.tolist())
+        return [False, True] if self.form else []
+
+    @property
+    def counts(self) -> list[int]:
+        """What the passes count, in their order."""
+        return [0] * MISTAKES if self.form is None else list(self.form.counts)
+
+    @property
+    def weights(self) -> dict[Any, Any]:
+        """The weights by name; with a weight vector a class, such a dict for each label."""
+        if self.form is None:
+            return {}
+        if isinstance(self.form, ByName):
+            return {name: w for name, w in self.form.weights.items() if name is not Intercept}
+        state, names = self.form.learner.glance(), self.form.index
+        vectors = [dict(zip(names, row, strict=True)) for row in state.matrix[:, int(state.fit_intercept) :].tolist()]
+        return self._by_class(vectors) if state.multiclass else vectors[0]
+
+    @property
+    def intercept(self) -> Any:
+        """The intercept; with a weight vector a class, a dict of them."""
+        if self.form is None:
+            return 0.0
+        if isinstance(self.form, ByName):
+            return self.form.weights.get(Intercept, 0.0)
+        intercept = Run(self.form.learner.glance()).intercept
+        return intercept if isinstance(intercept, float) else self._by_class(intercept.tolist())
+
+    @property
+    def margin_upper_bound(self) -> float | None:
+        """The bound on the margin of every separator; None where the rule is not additive."""
+        if self.form is None:
+            return math.inf if self.rule.additive else None
+        return Run(_numbered(self.form).learner.glance()).margin_upper_bound
+
+    @property
+    def can_have_many_classes(self) -> bool:
+        """Whether labels other than True and False may come, and any number of them."""
+        try:
+            Learner(self.rule, ManyClasses(np.array([0])), fit_intercept=self.fit_intercept, normalize=False)
+        except ParameterError:
+            return False
+        return self.pair is None
+
+    def run(self) -> Run:
+        """Return what was learned as a run, with the names of the features."""
+        if self.form is None:
+            raise DataError("nothing has been learned yet; there is no run before the first label")
+        form = _numbered(self.form)
+        names = tuple(map(str, form.index))
+        if len(set(names)) < len(names):
+            raise DataError("two features have names that look the same as text; a run tells them apart by their text")
+        learner = form.learner.twin()
+        learner.take_names(names)
+        return Run(learner.rest())
+
+    def _for_labels(self, labels: NDArray[Any]) -> ByName | ByNumber:
+        """Return the form that can learn from these labels: the one there is, or the first."""
+        if self.form is None:
+            return self._begun(labels[0].item())
+        check_kind(labels[0].item(), type(self.labels[0]))
+        return self.form
+
+    def _begun(self, label: Any) -> ByName | ByNumber:
+        """Return the form before the first example, whose label this is."""
+        pair = (False, True) if self.pair is None and isinstance(label, bool) else self.pair
+        if pair is not None:
+            check_kind(label, type(pair[0]))
+        classes = ManyClasses(np.array([label])) if pair is None else declared_classes(pair)
+        if _can_go_by_name(self.rule, classes):
+            weights: Weights = {Intercept: 0.0} if self.fit_intercept else {}
+            return ByName(self.rule, weights, len(weights), [0] * (MISTAKES + 2), [0.0, 0.0])
+        learner = Learner(self.rule, classes, fit_intercept=self.fit_intercept, normalize=False)
+        learner.begin(0)
+        return ByNumber(learner, ())
+
+    def _for_one(self, form: ByName | ByNumber) -> ByName | ByNumber:
+        """Return the form for a single example: that by name, where it is possible and moving is worth it."""
+        if isinstance(form, ByName) or not _can_go_by_name(self.rule, form.learner.classes):
+            return form
+        self._singles += 1
+        if self._singles * _SHARE < len(form.index):
+            return form
+        self._singles = 0
+        return _named(form)
+
+    def _by_class(self, values: Any) -> Any:
+        """Return a value as it is, or where there is one a class, by label."""
+        return values if isinstance(values, float) else dict(zip(self.labels, values, strict=True))
+
+    def _row(self, x: Mapping[Any, Any]) -> Floats:
+        return self._ready(list(x), np.asarray(as_numbers(x)).reshape(1, -1))
+
+    def _ready(self, names: list[Any], values: Floats) -> Floats:
+        """Return the values of a table as the rule takes them."""
+        if self.binarize is None:
+            return values
+        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        if bad.size:
+            raise row_refusal(names, values, int(bad[0]), "real")
+        return (values > self.binarize).astype(np.float64)
+
+
+def _can_go_by_name(rule: Any, classes: Classes | ManyClasses) -> bool:
+    """Tell whether a rule touches its weights by `dot` and `add` alone and has no other state, and labels are bools."""
+    return type(rule) is Perceptron and classes.labels.dtype == bool
+
+
+def _named(form: ByNumber) -> ByName:
+    """Return the same by name."""
+    learner = form.learner
+    keys = [*[Intercept] * learner.bias, *form.index]
+    weights = dict(zip(keys, learner.arrays.tolist(), strict=True))
+    return ByName(learner.rule, weights, learner.bias, learner.counts.tolist(), learner.sums.tolist())
+
+
+def _numbered(form: ByName | ByNumber) -> ByNumber:
+    """Return the same by number."""
+    if isinstance(form, ByNumber):
+        return form
+    names = list(form.weights)[form.bias :]
+    classes = Classes(np.array([False, True]))
+    learner = Learner(form.rule, classes, fit_intercept=bool(form.bias), normalize=False)
+    learner.begin(len(names))
+    learner.arrays[:] = list(form.weights.values())
+    learner.counts[:], learner.sums[:] = form.counts, form.sums
+    return ByNumber(learner, names)

@@ -1,0 +1,56 @@
+"""The values of an example's features as numbers, and what is said of those that are none."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from onlinear.engine.rows import Floats
+from onlinear.errors import DataError
+from onlinear.rules.rule import INPUTS
+
+
+def as_numbers(x: Mapping[Any, Any]) -> array[float]:
+    """Return the values of an example, each as the nearest float64."""
+    try:
+        # It takes whatever calls itself a number, but no text: float() would.
+        return array("d", x.values())
+    except (TypeError, ValueError, OverflowError):
+        raise refusal(x) from None
+
+
+def refusal(x: Mapping[Any, Any], where: str = "", inputs: str = "real") -> DataError:
+    """Return the error for an example that cannot be scored: its first bad value, or else that the sum is too large."""
+    for name, value in x.items():
+        wrong = fault(value, inputs)
+        if wrong is not None:
+            return DataError(f"{where}feature {name!r}: value {value!r}; {wrong}")
+    return DataError(f"{where}its score overflows; scale the inputs")
+
+
+def row_refusal(names: list[Any], values: Floats, i: int, inputs: str) -> DataError:
+    """Return the error for row i of a table."""
+    where = f"row {i}, " if len(values) > 1 else ""
+    return refusal(dict(zip(names, values[i].tolist(), strict=True)), where, inputs)
+
+
+def fault(value: Any, inputs: str) -> str | None:
+    """Return what is wrong with a value, and what to do; None where a rule with such inputs takes it."""
+    if isinstance(value, str | bytes):
+        return "inputs must be numbers: one-hot encode it first"
+    if value is None:
+        return "inputs must be numbers: impute it, or leave the feature out"
+    try:
+        number = array("d", [value])[0]
+    except OverflowError:
+        return "it is too large for a float"
+    except (TypeError, ValueError):
+        return f"inputs must be numbers, not {type(value).__name__}"
+    if not math.isfinite(number):
+        return "inputs must be finite, no NaN and no infinity: impute it, or leave the feature out"
+    good, demand = INPUTS[inputs].good, INPUTS[inputs].demand
+    return None if good(np.array([number]))[0] else demand
