@@ -159,11 +159,6 @@ def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:
     lanes = [0.0] * LANES
     for k in range(n):
         lanes[k % LANES] += float(a[i + k]) * float(b[j + k])
-    return folded(lanes)
-
-
-def folded(lanes: list[float]) -> float:
-    """Return the sum of the lanes, added pairwise."""
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [lanes[k] + lanes[half + k] for k in range(half)]
@@ -339,11 +334,11 @@ def pair_dot(w: Floats, x: PairRow) -> float:
 
 def dot(w: Floats, x: Row | OtherRow) -> float:
     """Return ⟨w, x⟩."""
+    if not isinstance(x, tuple):
+        return x.dot(w)
     if isinstance(x, PairRow):
         return pair_dot(w, x)
-    if isinstance(x, DenseRow):
-        return dense_dot(w, x)
-    return sparse_dot(w, x) if isinstance(x, SparseRow) else x.dot(w)
+    return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
 
 
 def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
@@ -396,14 +391,14 @@ def pair_add(w: Floats, a: float, x: PairRow) -> None:
 
 def add(w: Floats, a: float, x: Row | OtherRow) -> None:
     """Add in place: w ← w + a·x."""
-    if isinstance(x, PairRow):
+    if not isinstance(x, tuple):
+        x.add(w, a)
+    elif isinstance(x, PairRow):
         pair_add(w, a, x)
     elif isinstance(x, DenseRow):
         dense_add(w, a, x)
-    elif isinstance(x, SparseRow):
-        sparse_add(w, a, x)
     else:
-        x.add(w, a)
+        sparse_add(w, a, x)
 
 
 def row_squared_norm(x: SingleRow) -> float:

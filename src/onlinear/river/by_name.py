@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
-from onlinear.engine.named import Intercept, NamedRow, Weights
+from onlinear.engine.named import NamedRow, NamedWeights
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
 from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
@@ -20,25 +20,21 @@ class ByName:
 
     Attributes
     ----------
-    weights : dict
-        The intercept, if there is one, and then the weight of each feature, in the order in which learning met them:
-        the order of the arrays that compiled code works on.
+    weights : NamedWeights
+        The features are in the order in which learning met them, as in the arrays that compiled code works on.
     counts, sums : lists
         What the passes count and sum up, in their order.
     """
 
-    def __init__(self, rule: Any, weights: Weights, bias: int, counts: list[int], sums: list[float]) -> None:
+    def __init__(self, rule: Any, weights: NamedWeights, bias: int, counts: list[int], sums: list[float]) -> None:
         self.rule = rule
         self.weights = weights
         self.bias = bias
         self.counts = counts
         self.sums = sums
-        self._ready()
-
-    def _ready(self) -> None:
-        self._row = NamedRow(self.bias)
-        self._tie = TIES[self.rule.tie]
-        self._first_weight = float(self.rule.start(1)[0])
+        self._row = NamedRow(bias)
+        self._tie = TIES[rule.tie]
+        self._first_weight = float(rule.start(1)[0])
         # The example that was scored last, while nothing has been learned since: who predicts mostly learns next.
         self._scored: tuple[list[Any], list[Any]] | None = None
         self._last_score = 0.0
@@ -47,8 +43,7 @@ class ByName:
         return self.rule, self.weights, self.bias, self.counts, self.sums
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.rule, self.weights, self.bias, self.counts, self.sums = state
-        self._ready()
+        self.__init__(*state)  # type: ignore[misc]
 
     def score(self, x: Mapping[Any, Any]) -> float:
         """Return the score of an example; a feature that is new counts with the weight that it would start with."""
@@ -58,7 +53,7 @@ class ByName:
             score = self.rule.score(self.weights, row)
         except (KeyError, TypeError, OverflowError):
             return self._careful_score(x)
-        if type(score) is not float or not math.isfinite(score):
+        if type(score) is not float or not isfinite(score):
             return self._careful_score(x)
         # Copies: the caller's dict may change before it is learned from.
         self._scored = list(x), list(x.values())
@@ -68,11 +63,9 @@ class ByName:
     def _careful_score(self, x: Mapping[Any, Any]) -> float:
         row, weights = self._row, self.weights
         row.features = dict(zip(x, as_numbers(x), strict=True))
-        known = {name: weights.get(name, self._first_weight) for name in x}
-        if self.bias:
-            known[Intercept] = weights[Intercept]
-        score = float(self.rule.score(known, row))
-        if not math.isfinite(score):
+        known = {name: weights.features.get(name, self._first_weight) for name in x}
+        score = float(self.rule.score(NamedWeights(known, weights.intercept), row))
+        if not isfinite(score):
             raise refusal(x)
         return score
 
@@ -92,7 +85,7 @@ class ByName:
                 score = self.rule.score(weights, row)
             except (KeyError, TypeError, OverflowError):
                 score = self._score_to_learn(x)
-            if type(score) is not float or not math.isfinite(score):
+            if type(score) is not float or not isfinite(score):
                 score = self._score_to_learn(x)
         self._scored = None
         y = 1 if positive else -1
@@ -110,13 +103,13 @@ class ByName:
 
     def _score_to_learn(self, x: Mapping[Any, Any]) -> float:
         """Take new features in, leave the row with plain floats, and return its score; all or nothing."""
-        weights, row = self.weights, self._row
+        known, row = self.weights.features, self._row
         row.features = dict(zip(x, as_numbers(x), strict=True))
-        new = [name for name in x if name not in weights]
-        weights.update(dict.fromkeys(new, self._first_weight))
-        score = float(self.rule.score(weights, row))
-        if math.isfinite(score):
+        new = [name for name in x if name not in known]
+        known.update(dict.fromkeys(new, self._first_weight))
+        score = float(self.rule.score(self.weights, row))
+        if isfinite(score):
             return score
         for name in new:
-            del weights[name]
+            del known[name]
         raise refusal(x)

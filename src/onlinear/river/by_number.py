@@ -34,14 +34,15 @@ class ByNumber:
     def __init__(self, learner: Learner, names: Iterable[Hashable]) -> None:
         self.learner = learner
         self.index = {name: j for j, name in enumerate(names)}
+        self._codes_of: Any = None
+        self._codes: dict[Any, NDArray[Any]] = {}
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self.learner.rule, self.learner.glance(), tuple(self.index)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         rule, rest, names = state
-        self.learner = Learner.resume(rule, rest)
-        self.index = {name: j for j, name in enumerate(names)}
+        self.__init__(Learner.resume(rule, rest), names)  # type: ignore[misc]
 
     def score(self, names: list[Any], values: Floats) -> tuple[Floats, NDArray[Any]]:
         """Return the score of each row, and its predicted sign; or a row of scores, and the predicted class's number.
@@ -55,6 +56,8 @@ class ByNumber:
             if end < rows.stop - rows.start:
                 raise row_refusal(names, values, rows.start + end, learner.rule.inputs)
             parts.append((scores, codes))
+        if len(parts) == 1:
+            return parts[0]
         all_scores, all_codes = zip(*parts, strict=True)
         return np.concatenate(all_scores), np.concatenate(all_codes)
 
@@ -65,8 +68,9 @@ class ByNumber:
             learner = learner.twin()  # from a single row, all is learned or nothing
         for first, end, classes in _spells(labels, learner):
             if classes is not None:
+                learner = copy.copy(learner)
                 learner.take_classes(classes)
-            codes = learner.classes.encode(labels[first:end], first)
+            codes = self._encoded(learner.classes, labels[first:end], first)
             for rows, block in _blocks(values[first:end], numbers, learner, weights[first:end]):
                 done = rows.start + learner.learn(block, codes[rows])
                 if done < rows.stop:
@@ -76,15 +80,27 @@ class ByNumber:
             for name in names:
                 self.index.setdefault(name, len(self.index))
 
+    def _encoded(self, classes: Any, labels: NDArray[Any], first: int) -> NDArray[Any]:
+        """Return the labels' codes; a single one is looked up, since encoding it takes longer than learning does."""
+        if labels.size > 1:
+            return classes.encode(labels, first)  # type: ignore[no-any-return]
+        if self._codes_of is not classes:
+            self._codes_of, self._codes = classes, {}
+        label = labels[0].item()
+        if label not in self._codes:
+            self._codes[label] = classes.encode(labels, first)
+        return self._codes[label]
+
     def _placed(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:
         """Return the features' numbers, and a learner to go on with, which has weights for new ones, too."""
         index = self.index
         new = {name: len(index) + i for i, name in enumerate(name for name in names if name not in index)}
         numbers = np.array([index[name] if name in index else new[name] for name in names], dtype=np.int32)
-        learner = copy.copy(self.learner)
-        if new:
-            learner._grow(len(index) + len(new))
-        return numbers, learner
+        if not new:
+            return numbers, self.learner
+        wider = copy.copy(self.learner)
+        wider._grow(len(index) + len(new))
+        return numbers, wider
 
     @property
     def counts(self) -> list[int]:
@@ -95,14 +111,15 @@ class ByNumber:
 
 def _spells(labels: NDArray[Any], learner: Learner) -> Iterator[tuple[int, int, NDArray[Any] | None]]:
     """Cut the rows where a label is new: yield each spell's first row and end, and the classes where they are more."""
-    if not learner.multiclass:
+    known = learner.classes.labels
+    if not learner.multiclass or (labels.size == 1 and labels[0] in known):
         yield 0, labels.size, None
         return
-    known = learner.classes.labels
     found, firsts = np.unique(labels, return_index=True)
-    edges = [0, *sorted(firsts[~np.isin(found, known)].tolist()), labels.size]
-    yield 0, edges[1], None
-    for first, end in itertools.pairwise(edges[1:]):
+    edges = [*sorted(firsts[~np.isin(found, known)].tolist()), labels.size]
+    if edges[0] > 0:
+        yield 0, edges[0], None
+    for first, end in itertools.pairwise(edges):
         known = np.append(known, labels[first])
         yield first, end, known
 
@@ -113,9 +130,10 @@ def _blocks(
     """Cut a table into blocks: sparse rows, whose sums run from left to right as those of a single example do."""
     n, width = values.shape
     most = min(n, max(1, _ENTRIES // max(1, width)))
-    indices, indptr = np.tile(numbers, most), np.arange(most + 1, dtype=np.int32) * np.int32(width)
+    indices = np.tile(numbers, most) if most > 1 else numbers
+    indptr = np.arange(most + 1, dtype=np.int32) * np.int32(width)
     for first in range(0, n, max(1, most)):
         rows = slice(first, min(first + most, n))
         size = rows.stop - first
-        part = values[rows].reshape(-1), indices[: size * width], indptr[: size + 1]
+        part = values[rows].ravel(), indices[: size * width], indptr[: size + 1]
         yield rows, SparseBlock(*part, learner.n_features, learner.bias, learner.normalize, weights[rows])

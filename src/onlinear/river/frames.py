@@ -34,9 +34,9 @@ class Frame:
         """Return the values in float64, a row for each example."""
         values = self.native.to_numpy()
         if values.dtype.kind in _NUMBERS:
-            return np.ascontiguousarray(values, dtype=np.float64)
+            return np.asarray(values, dtype=np.float64)
         columns = [_column(self.native[name].to_numpy(), name) for name in self.names]
-        return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
+        return np.column_stack(columns).astype(np.float64)
 
     def series(self, values: list[Any]) -> Any:
         """Return a series of the frame's own library, with a value for each row."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.named import Intercept, Weights
+from onlinear.engine.named import NamedWeights
 from onlinear.engine.passes import MISTAKES
 from onlinear.engine.rows import Floats
 from onlinear.errors import DataError, ParameterError
@@ -56,10 +56,6 @@ class Learning:
 
     def learn(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn from one example of weight w; all or nothing."""
-        form = self.form
-        if type(form) is ByName and w == 1.0 and (y is True or y is False):
-            form.learn(x, y)
-            return
         weights = as_weights(self.rule, None if w == 1.0 else [w], 1)
         labels = np.array([plain_label(y)])
         form = self._for_one(self._for_labels(labels))
@@ -81,12 +77,9 @@ class Learning:
 
     def predict(self, x: Mapping[Any, Any]) -> Any:
         """Return the predicted label of an example; None before all learning."""
-        form = self.form
-        if type(form) is ByName:
-            return form.predict(x)
-        if form is None:
+        if self.form is None:
             return None
-        self.form = form = self._for_one(form)
+        self.form = form = self._for_one(self.form)
         if isinstance(form, ByName):
             return form.predict(x)
         _, codes = form.score(list(x), self._row(x))
@@ -127,7 +120,7 @@ class Learning:
         if self.form is None:
             return {}
         if isinstance(self.form, ByName):
-            return {name: w for name, w in self.form.weights.items() if name is not Intercept}
+            return self.form.weights.features.copy()
         state, names = self.form.learner.glance(), self.form.index
         vectors = [dict(zip(names, row, strict=True)) for row in state.matrix[:, int(state.fit_intercept) :].tolist()]
         return self._by_class(vectors) if state.multiclass else vectors[0]
@@ -138,7 +131,7 @@ class Learning:
         if self.form is None:
             return 0.0
         if isinstance(self.form, ByName):
-            return self.form.weights.get(Intercept, 0.0)
+            return self.form.weights.intercept
         intercept = Run(self.form.learner.glance()).intercept
         return intercept if isinstance(intercept, float) else self._by_class(intercept.tolist())
 
@@ -184,8 +177,8 @@ class Learning:
             check_kind(label, type(pair[0]))
         classes = ManyClasses(np.array([label])) if pair is None else declared_classes(pair)
         if _can_go_by_name(self.rule, classes):
-            weights: Weights = {Intercept: 0.0} if self.fit_intercept else {}
-            return ByName(self.rule, weights, len(weights), [0] * (MISTAKES + 2), [0.0, 0.0])
+            bias, counts = int(self.fit_intercept), [0] * (MISTAKES + 2)
+            return ByName(self.rule, NamedWeights({}, 0.0), bias, counts, [0.0, 0.0])
         learner = Learner(self.rule, classes, fit_intercept=self.fit_intercept, normalize=False)
         learner.begin(0)
         return ByNumber(learner, ())
@@ -225,8 +218,9 @@ def _can_go_by_name(rule: Any, classes: Classes | ManyClasses) -> bool:
 def _named(form: ByNumber) -> ByName:
     """Return the same by name."""
     learner = form.learner
-    keys = [*[Intercept] * learner.bias, *form.index]
-    weights = dict(zip(keys, learner.arrays.tolist(), strict=True))
+    w = learner.arrays.tolist()
+    intercept = w.pop(0) if learner.bias else 0.0
+    weights = NamedWeights(dict(zip(form.index, w, strict=True)), intercept)
     return ByName(learner.rule, weights, learner.bias, learner.counts.tolist(), learner.sums.tolist())
 
 
@@ -234,10 +228,10 @@ def _numbered(form: ByName | ByNumber) -> ByNumber:
     """Return the same by number."""
     if isinstance(form, ByNumber):
         return form
-    names = list(form.weights)[form.bias :]
+    features = form.weights.features
     classes = Classes(np.array([False, True]))
     learner = Learner(form.rule, classes, fit_intercept=bool(form.bias), normalize=False)
-    learner.begin(len(names))
-    learner.arrays[:] = list(form.weights.values())
+    learner.begin(len(features))
+    learner.arrays[:] = [*[form.weights.intercept] * form.bias, *features.values()]
     learner.counts[:], learner.sums[:] = form.counts, form.sums
-    return ByNumber(learner, names)
+    return ByNumber(learner, features)
