@@ -45,11 +45,6 @@ def as_frame(examples, library):
     return library.DataFrame(X), library.Series([y for _, y in examples])
 
 
-@pytest.mark.parametrize("check", [check.__name__ for check in checks.yield_checks(PerceptronClassifier())])
-def test_the_checks_have_names(check):
-    assert check.startswith("check_")
-
-
 def test_rivers_own_checks_pass_and_none_is_skipped(model):
     assert model._unit_test_skips() == set()
     checks.check_estimator(model)
@@ -100,14 +95,14 @@ def test_a_bad_value_is_refused_and_nothing_learned(model, bad, begun, known):
         learned(model)
     before = bits(model)
     value, remedy = BAD[bad]
-    x = PHISHING[0][0] | {"first new": 1.0, "is_popular" if known else "bad one": value}
     name = "is_popular" if known else "bad one"
-    for attempt in (model.learn_one, lambda x, y: begun and model.predict_one(x)):
-        if attempt != model.learn_one and not begun:
-            continue
+    x = PHISHING[0][0] | {"first new": 1.0, name: value}
+    with pytest.raises(DataError, match=f"feature '{name}'.*{remedy}"):
+        model.learn_one(x, True)
+    if begun:
         with pytest.raises(DataError, match=f"feature '{name}'.*{remedy}"):
-            attempt(x, True)
-        assert bits(model) == before
+            model.predict_one(x)
+    assert bits(model) == before
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -142,7 +137,9 @@ def test_a_score_that_overflows_is_refused_and_nothing_learned(name):
     assert bits(model) == before
 
 
-@pytest.mark.parametrize("number", [np.float32(0.1), np.float64(0.1), np.int64(3), np.True_, 3, True, decimal.Decimal(1)])
+@pytest.mark.parametrize(
+    "number", [np.float32(0.1), np.float64(0.1), np.int64(3), np.True_, 3, True, decimal.Decimal(1)]
+)
 def test_any_number_is_the_nearest_float(model, number):
     plain, other = model, model.clone()
     for label in [True, False, True, True]:
@@ -248,13 +245,18 @@ def test_rules_that_know_no_weights_refuse_them():
         model.learn_one({"a": 1}, True, w=2.0)
 
 
-def test_pipelines_and_progressive_validation(model):
+def test_progressive_validation_counts_the_mistakes(model):
+    metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    right = round(metric.get() * 1249)  # the first prediction is None, which River does not count
+    assert model.rounds == 1250
+    # A tie counts as a mistake with us; shown as False, it may be right.
+    assert right >= 1249 - model.mistakes
+
+
+def test_pipelines(model):
     scaled = preprocessing.StandardScaler() | model
     metric = evaluate.progressive_val_score(datasets.Phishing(), scaled, metrics.Accuracy())
     assert metric.get() > (0.5 if isinstance(model, WinnowClassifier) else 0.8)
-    assert model.rounds == 1250
-    # The first prediction is None, which River does not count.
-    assert round(metric.get() * 1249) >= 1249 - model.mistakes
 
 
 def test_composition():
@@ -275,7 +277,8 @@ def test_frames_through_a_pipeline(library):
     model.learn_many(X, y)
     predicted = model.predict_many(X)
     assert isinstance(predicted, library.Series)
-    assert (predicted == y).mean() > 0.8
+    assert predicted.to_list() == [model.predict_one(x) for x, _ in PHISHING]
+    assert (predicted == y).mean() > 0.7
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
@@ -358,7 +361,12 @@ def test_rules_that_cannot_learn_from_dicts_are_refused():
 
 def test_what_was_scored_may_change_before_it_is_learned_from():
     plain, hasty = PerceptronClassifier(), PerceptronClassifier()
-    changes = [lambda x: x.update(a=-3.0), lambda x: x.update(c=1.0), lambda x: x.pop("a"), lambda x: x.update(a=x.pop("a"))]
+    changes = [
+        lambda x: x.update(a=-3.0),
+        lambda x: x.update(c=1.0),
+        lambda x: x.pop("a"),
+        lambda x: x.update(a=x.pop("a")),
+    ]
     for label, change in itertools.product([True, False], changes):
         x = {"a": 0.1, "b": 0.7}
         hasty.predict_one(x)

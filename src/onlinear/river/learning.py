@@ -51,6 +51,8 @@ class Learning:
         self.fit_intercept = fit_intercept
         self.binarize = binarize
         self.pair = pair
+        if pair is not None:
+            declared_classes(pair)
         self.form: ByName | ByNumber | None = None
         self._singles = 0
 
