@@ -207,7 +207,7 @@ def test_winnow_tells_any_two_labels_apart():
 def test_winnow_without_binarizing_takes_0_and_1_only():
     model = WinnowClassifier(threshold=2.0, binarize=None)
     model.learn_one({"a": 1, "b": 0}, True)
-    with pytest.raises(DataError, match="feature 'b': value 0.5; inputs must be 0 or 1"):
+    with pytest.raises(DataError, match=r"feature 'b': value 0\.5; inputs must be 0 or 1"):
         model.learn_one({"a": 1, "b": 0.5}, True)
     assert model.weights == {"a": 2.0, "b": 1.0}
 
@@ -237,6 +237,16 @@ def test_a_weight_must_be_a_number_and_at_least_0(model, w):
     with pytest.raises(ParameterError, match="sample_weight"):
         model.learn_one({"a": 1.0}, True, w=w)
     assert bits(model) is None
+
+
+def test_one_weight_for_all_rows():
+    X, y = as_frame(PHISHING, pd)
+    one, each = PerceptronClassifier(), PerceptronClassifier()
+    one.learn_many(X, y, w=0.5)
+    each.learn_many(X, y, w=[0.5] * len(y))
+    assert bits(one) == bits(each)
+    with pytest.raises(ParameterError, match="there are 100 examples"):
+        one.learn_many(X, y, w=[0.5])
 
 
 def test_rules_that_know_no_weights_refuse_them():

@@ -94,13 +94,14 @@ class ByNumber:
     def _placed(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:
         """Return the features' numbers, and a learner to go on with, which has weights for new ones, too."""
         index = self.index
-        new = {name: len(index) + i for i, name in enumerate(name for name in names if name not in index)}
-        numbers = np.array([index[name] if name in index else new[name] for name in names], dtype=np.int32)
-        if not new:
-            return numbers, self.learner
+        try:
+            return np.array([index[name] for name in names], dtype=np.int32), self.learner
+        except KeyError:
+            new = [name for name in names if name not in index]
+        places = {name: len(index) + i for i, name in enumerate(new)}
         wider = copy.copy(self.learner)
         wider._grow(len(index) + len(new))
-        return numbers, wider
+        return np.array([index[name] if name in index else places[name] for name in names], dtype=np.int32), wider
 
     @property
     def counts(self) -> list[int]:

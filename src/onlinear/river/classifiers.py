@@ -52,7 +52,7 @@ class NamedClassifier(base.MiniBatchClassifier):
         """Return the score: above 0 speaks for True. Where each class has its weights, a dict of their scores."""
         return self._learning.score(x)
 
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn from the rows of a frame in their order: the same, to the last bit, as row by row with `learn_one`.
 
         Parameters
@@ -61,8 +61,8 @@ class NamedClassifier(base.MiniBatchClassifier):
             A column for each feature.
         y : series
             A label for each row.
-        w : series, optional
-            A weight for each row.
+        w : float or series
+            The weight of all rows, or of each.
         """
         frame = Frame(X)
         self._learning.learn_many(frame.names, frame.values(), label_array(y, frame.n), w)

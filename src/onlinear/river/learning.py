@@ -58,7 +58,7 @@ class Learning:
 
     def learn(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn from one example of weight w; all or nothing."""
-        weights = as_weights(self.rule, None if w == 1.0 else [w], 1)
+        weights = self._weights(w, 1)
         labels = np.array([plain_label(y)])
         form = self._for_one(self._for_labels(labels))
         if isinstance(form, ByName):
@@ -89,7 +89,7 @@ class Learning:
 
     def learn_many(self, names: list[Any], values: Floats, labels: NDArray[Any], w: Any) -> None:
         """Learn from a table row by row; all or nothing."""
-        weights = as_weights(self.rule, w, len(values))
+        weights = self._weights(w, len(values))
         if len(values):
             form = _numbered(self._for_labels(labels))
             form.learn(names, self._ready(names, values), labels, weights)
@@ -175,8 +175,9 @@ class Learning:
     def _begun(self, label: Any) -> ByName | ByNumber:
         """Return the form before the first example, whose label this is."""
         pair = (False, True) if self.pair is None and isinstance(label, bool) else self.pair
-        if pair is not None:
-            check_kind(label, type(pair[0]))
+        if pair is not None and type(label) is not type(pair[0]):
+            named = f"{pair[0]!r} (negative) and {pair[1]!r} (positive)"
+            raise DataError(f"label {label!r}; the labels are {named}: name others by labels=(negative, positive)")
         classes = ManyClasses(np.array([label])) if pair is None else declared_classes(pair)
         if _can_go_by_name(self.rule, classes):
             bias, counts = int(self.fit_intercept), [0] * (MISTAKES + 2)
@@ -198,6 +199,12 @@ class Learning:
     def _by_class(self, values: Any) -> Any:
         """Return a value as it is, or where there is one a class, by label."""
         return values if isinstance(values, float) else dict(zip(self.labels, values, strict=True))
+
+    def _weights(self, w: Any, n: int) -> Floats:
+        """Return the weights of n examples, of which one was given for all, or one for each; none where all are 1."""
+        if np.ndim(w) > 0:
+            return as_weights(self.rule, w, n)
+        return as_weights(self.rule, None if w == 1.0 else np.full(n, w), n)
 
     def _row(self, x: Mapping[Any, Any]) -> Floats:
         return self._ready(list(x), np.asarray(as_numbers(x)).reshape(1, -1))
