@@ -200,6 +200,8 @@ def test_winnow_tells_any_two_labels_apart():
     assert (model.classes, model.predict_one({"a": 1})) == (["no", "yes"], "yes")
     with pytest.raises(DataError, match="'maybe'; the labels are 'no'"):
         model.learn_one({"a": 1}, "maybe")
+    with pytest.raises(DataError, match=r"label 1; the labels are False \(negative\).*labels=\(negative, positive\)"):
+        WinnowClassifier(threshold=2.0).learn_one({"a": 1}, 1)
     with pytest.raises(ParameterError, match="two labels of one type"):
         WinnowClassifier(threshold=2.0, labels=("no", "no"))
 

@@ -16,9 +16,10 @@ from onlinear.engine.rows import HUGE, LANES, TINY, careful_norm
 
 
 class NamedWeights:
-    """A weight for each name, and the intercept.
+    """A dict with a weight for each name, and the intercept.
 
-    The intercept stands apart: in a dict with nothing but texts for keys, Python finds them faster.
+    The intercept stands apart: in a dict with nothing but texts for keys, Python finds them faster. That names which
+    are new have a weight, too, is the dict's business.
     """
 
     __slots__ = ("features", "intercept")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -15,58 +16,81 @@ from onlinear.rules.rule import TIES
 class ByName:
     """What a rule has learned of two classes, by its own plain Python over the names of features.
 
-    For rules whose state is the weights alone, and which touch them by `dot` and `add` alone. What happens in a round,
-    and in which order, is what `onlinear.engine.passes.learn` does; so are the bits.
+    For additive rules whose state is the weights alone, which start at 0 and are touched by `dot` and `add` alone.
+    What happens in a round, and in which order, is what `onlinear.engine.passes.learn` does; so are the bits.
 
-    Attributes
+    Parameters
     ----------
-    weights : NamedWeights
-        The features are in the order in which learning met them, as in the arrays that compiled code works on.
+    rule : a rule
+    features, intercept : dict and float
+        The weights; features are in the order in which learning met them, as in the arrays of compiled code.
+    bias : int
+        Whether an intercept is learned: 1 or 0.
     counts, sums : lists
         What the passes count and sum up, in their order.
     """
 
-    def __init__(self, rule: Any, weights: NamedWeights, bias: int, counts: list[int], sums: list[float]) -> None:
+    def __init__(
+        self,
+        rule: Any,
+        features: Mapping[Hashable, float],
+        intercept: float,
+        bias: int,
+        counts: list[int],
+        sums: list[float],
+    ) -> None:
         self.rule = rule
-        self.weights = weights
         self.bias = bias
         self.counts = counts
         self.sums = sums
+        # A feature that is new gets its weight by being looked up. Learning keeps it; after a prediction, those beyond
+        # the first so many are taken out again before anything else happens.
+        self._weights = NamedWeights(defaultdict(float, features), intercept)
+        self._met = len(features)
         self._row = NamedRow(bias)
         self._tie = TIES[rule.tie]
-        self._first_weight = float(rule.start(1)[0])
         # The example that was scored last, while nothing has been learned since: who predicts mostly learns next.
         self._scored: tuple[list[Any], list[Any]] | None = None
-        self._last_score = 0.0
+        self._score = 0.0
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.rule, self.weights, self.bias, self.counts, self.sums
+        return self.rule, dict(self.features), self.intercept, self.bias, self.counts, self.sums
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
+    @property
+    def features(self) -> Mapping[Hashable, float]:
+        """The weight of each feature that learning has met."""
+        self._forget_unmet()
+        return self._weights.features
+
+    @property
+    def intercept(self) -> float:
+        """The intercept; 0 where there is none."""
+        return self._weights.intercept
+
     def score(self, x: Mapping[Any, Any]) -> float:
         """Return the score of an example; a feature that is new counts with the weight that it would start with."""
-        row = self._row
+        row, weights = self._row, self._weights
+        if len(weights.features) > self._met:
+            self._forget_unmet()
         row.features = x
         try:
-            score = self.rule.score(self.weights, row)
-        except (KeyError, TypeError, OverflowError):
-            return self._careful_score(x)
-        if type(score) is not float or not isfinite(score):
-            return self._careful_score(x)
-        # Copies: the caller's dict may change before it is learned from.
-        self._scored = list(x), list(x.values())
-        self._last_score = score
-        return score
-
-    def _careful_score(self, x: Mapping[Any, Any]) -> float:
-        row, weights = self._row, self.weights
-        row.features = dict(zip(x, as_numbers(x), strict=True))
-        known = {name: weights.features.get(name, self._first_weight) for name in x}
-        score = float(self.rule.score(NamedWeights(known, weights.intercept), row))
-        if not isfinite(score):
-            raise refusal(x)
+            score = self.rule.score(weights, row)
+        except (TypeError, OverflowError):
+            score = None
+        # A float says that no NumPy number was among the values: a float32 would have made another sum.
+        if type(score) is float and isfinite(score):
+            # Copies: the caller's dict may change before it is learned from.
+            self._scored = list(x), list(x.values())
+        else:
+            self._scored = None
+            row.features = dict(zip(x, as_numbers(x), strict=True))
+            score = float(self.rule.score(weights, row))
+            if not isfinite(score):
+                raise refusal(x)
+        self._score = score
         return score
 
     def predict(self, x: Mapping[Any, Any]) -> bool:
@@ -75,41 +99,29 @@ class ByName:
         return score > 0.0 or (score == 0.0 and self._tie > 0)
 
     def learn(self, x: Mapping[Any, Any], positive: bool, weight: float = 1.0) -> None:
-        """Predict, then learn."""
-        row, weights = self._row, self.weights
-        row.features, row.weight = x, weight
+        """Predict, then learn; what cannot be scored is not learned from."""
+        row, counts = self._row, self.counts
         if self._scored is not None and self._scored == (list(x), list(x.values())):
-            score = self._last_score
+            row.features, score = x, self._score
         else:
-            try:
-                score = self.rule.score(weights, row)
-            except (KeyError, TypeError, OverflowError):
-                score = self._score_to_learn(x)
-            if type(score) is not float or not isfinite(score):
-                score = self._score_to_learn(x)
+            score = self.score(x)
         self._scored = None
+        self._met = len(self._weights.features)
         y = 1 if positive else -1
         y_hat = (score > 0.0) - (score < 0.0) or self._tie
         mistake = y_hat != y
-        counts = self.counts
         if mistake:
             counts[MISTAKES + positive] += 1
-        step = 1.0 * self.rule.update(weights, row, float(y), score, mistake)
+        row.weight = weight
+        step = 1.0 * self.rule.update(self._weights, row, float(y), score, mistake)
         if step > 0.0:
             counts[UPDATES] += 1
             self.sums[STEPS] += step
             self.sums[REACH] += step * row.length()
         counts[ROUNDS] += 1
 
-    def _score_to_learn(self, x: Mapping[Any, Any]) -> float:
-        """Take new features in, leave the row with plain floats, and return its score; all or nothing."""
-        known, row = self.weights.features, self._row
-        row.features = dict(zip(x, as_numbers(x), strict=True))
-        new = [name for name in x if name not in known]
-        known.update(dict.fromkeys(new, self._first_weight))
-        score = float(self.rule.score(self.weights, row))
-        if isfinite(score):
-            return score
-        for name in new:
-            del known[name]
-        raise refusal(x)
+    def _forget_unmet(self) -> None:
+        features = self._weights.features
+        self._scored = None
+        while len(features) > self._met:
+            features.popitem()

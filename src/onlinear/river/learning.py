@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.named import NamedWeights
 from onlinear.engine.passes import MISTAKES
 from onlinear.engine.rows import Floats
 from onlinear.errors import DataError, ParameterError
@@ -21,7 +21,9 @@ from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import as_weights
 from onlinear.runs.outcome import Run
-from onlinear.streams.labels import Classes, ManyClasses, declared_classes
+from onlinear.streams.labels import Classes, ManyClasses, declared_classes, show
+
+_BOOLS = Classes(np.array([False, True]))
 
 _SHARE = 16
 """Weights move from arrays to a dict when single examples have come, in number this part of the features: however
@@ -50,9 +52,7 @@ class Learning:
         self.rule = rule
         self.fit_intercept = fit_intercept
         self.binarize = binarize
-        self.pair = pair
-        if pair is not None:
-            declared_classes(pair)
+        self.pair = None if pair is None else declared_classes(pair)
         self.form: ByName | ByNumber | None = None
         self._singles = 0
 
@@ -122,7 +122,7 @@ class Learning:
         if self.form is None:
             return {}
         if isinstance(self.form, ByName):
-            return self.form.weights.features.copy()
+            return dict(self.form.features)
         state, names = self.form.learner.glance(), self.form.index
         vectors = [dict(zip(names, row, strict=True)) for row in state.matrix[:, int(state.fit_intercept) :].tolist()]
         return self._by_class(vectors) if state.multiclass else vectors[0]
@@ -133,7 +133,7 @@ class Learning:
         if self.form is None:
             return 0.0
         if isinstance(self.form, ByName):
-            return self.form.weights.intercept
+            return self.form.intercept
         intercept = Run(self.form.learner.glance()).intercept
         return intercept if isinstance(intercept, float) else self._by_class(intercept.tolist())
 
@@ -174,14 +174,17 @@ class Learning:
 
     def _begun(self, label: Any) -> ByName | ByNumber:
         """Return the form before the first example, whose label this is."""
-        pair = (False, True) if self.pair is None and isinstance(label, bool) else self.pair
-        if pair is not None and type(label) is not type(pair[0]):
-            named = f"{pair[0]!r} (negative) and {pair[1]!r} (positive)"
-            raise DataError(f"label {label!r}; the labels are {named}: name others by labels=(negative, positive)")
-        classes = ManyClasses(np.array([label])) if pair is None else declared_classes(pair)
+        classes: Classes | ManyClasses
+        if self.pair is None:
+            classes = _BOOLS if isinstance(label, bool) else ManyClasses(np.array([label]))
+        else:
+            classes = self.pair
+            if label not in classes.labels.tolist() or type(label) is not type(classes.labels[0].item()):
+                negative, positive = map(show, classes.labels)
+                named = f"{negative} (negative) and {positive} (positive)"
+                raise DataError(f"label {label!r}; the labels are {named}: name others by labels=(negative, positive)")
         if _can_go_by_name(self.rule, classes):
-            bias, counts = int(self.fit_intercept), [0] * (MISTAKES + 2)
-            return ByName(self.rule, NamedWeights({}, 0.0), bias, counts, [0.0, 0.0])
+            return ByName(self.rule, {}, 0.0, int(self.fit_intercept), [0] * (MISTAKES + 2), [0.0, 0.0])
         learner = Learner(self.rule, classes, fit_intercept=self.fit_intercept, normalize=False)
         learner.begin(0)
         return ByNumber(learner, ())
@@ -220,7 +223,7 @@ class Learning:
 
 
 def _can_go_by_name(rule: Any, classes: Classes | ManyClasses) -> bool:
-    """Tell whether a rule touches its weights by `dot` and `add` alone and has no other state, and labels are bools."""
+    """Tell whether what `ByName` asks of a rule holds, and the labels are True and False."""
     return type(rule) is Perceptron and classes.labels.dtype == bool
 
 
@@ -229,18 +232,25 @@ def _named(form: ByNumber) -> ByName:
     learner = form.learner
     w = learner.arrays.tolist()
     intercept = w.pop(0) if learner.bias else 0.0
-    weights = NamedWeights(dict(zip(form.index, w, strict=True)), intercept)
-    return ByName(learner.rule, weights, learner.bias, learner.counts.tolist(), learner.sums.tolist())
+    features = dict(zip(form.index, w, strict=True))
+    return ByName(learner.rule, features, intercept, learner.bias, learner.counts.tolist(), learner.sums.tolist())
 
 
 def _numbered(form: ByName | ByNumber) -> ByNumber:
     """Return the same by number."""
     if isinstance(form, ByNumber):
         return form
-    features = form.weights.features
-    classes = Classes(np.array([False, True]))
-    learner = Learner(form.rule, classes, fit_intercept=bool(form.bias), normalize=False)
-    learner.begin(len(features))
-    learner.arrays[:] = [*[form.weights.intercept] * form.bias, *features.values()]
+    features = form.features
+    learner = _blank(form.rule, form.bias).twin()
+    learner._grow(len(features))
+    learner.arrays[:] = [*[form.intercept] * form.bias, *features.values()]
     learner.counts[:], learner.sums[:] = form.counts, form.sums
     return ByNumber(learner, features)
+
+
+@functools.lru_cache(maxsize=8)
+def _blank(rule: Perceptron, bias: int) -> Learner:
+    """Return a learner that knows no features; what it has found out about compiled code, its twins know too."""
+    learner = Learner(rule, _BOOLS, fit_intercept=bool(bias), normalize=False)
+    learner.begin(0)
+    return learner
