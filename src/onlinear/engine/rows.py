@@ -17,7 +17,7 @@ index j·k + r of a per-feature array: the classes' weights for one feature lie 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,20 +126,6 @@ class PairRow(NamedTuple):
 
 
 Row: TypeAlias = SingleRow | PairRow
-
-
-class OtherRow(Protocol):
-    """A row that lies in no array, and brings its own algebra (`onlinear.engine.named`); in plain Python only."""
-
-    weight: float
-
-    def dot(self, w: Any, /) -> float:
-        """Return ⟨w, x⟩."""
-
-    def add(self, w: Any, a: float, /) -> None:
-        """Add in place: w ← w + a·x."""
-
-
 DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
@@ -332,10 +318,10 @@ def pair_dot(w: Floats, x: PairRow) -> float:
     return score
 
 
-def dot(w: Floats, x: Row | OtherRow) -> float:
+def dot(w: Floats, x: Row) -> float:
     """Return ⟨w, x⟩."""
-    if not isinstance(x, tuple):
-        return x.dot(w)
+    if not isinstance(x, tuple):  # a row that lies in no array brings its own algebra: see `named`
+        return x.dot(w)  # type: ignore[unreachable]
     if isinstance(x, PairRow):
         return pair_dot(w, x)
     return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
@@ -389,10 +375,10 @@ def pair_add(w: Floats, a: float, x: PairRow) -> None:
         w[j + x.wrong] -= c
 
 
-def add(w: Floats, a: float, x: Row | OtherRow) -> None:
+def add(w: Floats, a: float, x: Row) -> None:
     """Add in place: w ← w + a·x."""
     if not isinstance(x, tuple):
-        x.add(w, a)
+        x.add(w, a)  # type: ignore[unreachable]
     elif isinstance(x, PairRow):
         pair_add(w, a, x)
     elif isinstance(x, DenseRow):

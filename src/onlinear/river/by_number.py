@@ -65,7 +65,8 @@ class ByNumber:
         """Learn from the rows in their order; where each class has its own vector, a label may be new."""
         numbers, learner = self._placed(names)
         if len(values) > 1:
-            learner = learner.twin()  # from a single row, all is learned or nothing
+            # From a single row all is learned or nothing; unless the rule itself fails in the midst of its step.
+            learner = learner.twin()
         for first, end, classes in _spells(labels, learner):
             if classes is not None:
                 learner = copy.copy(learner)
