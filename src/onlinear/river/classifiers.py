@@ -1,4 +1,4 @@
-"""The classifiers: River's methods over what `Learning` knows."""
+"""The classifiers: River's methods over what `Learning` knows. One thread at a time may use one, also to predict."""
 
 from __future__ import annotations
 
