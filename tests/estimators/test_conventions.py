@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import onlinear
+import onlinear.river
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
 Y = np.array(["a", "b", "a", "b"])
@@ -95,6 +96,65 @@ class NewClasses(ScikitLearn):
             assert model.partial_fit(X[1::2], Y[1::2]).classes_.tolist() == ["a", "b"]
 
 
+class River:
+    """Predicting works at any time and changes nothing; features and labels come as they come, of one kind each."""
+
+    @staticmethod
+    def predicting_before_learning(make):
+        model = make()
+        assert model.predict_one({"height": 1.0}) is None
+        assert model.predict_many(pd.DataFrame(X)).tolist() == [None] * 4
+        assert model.classes == []
+
+    @staticmethod
+    def unseen_features(make):
+        model = learned(make())
+        names = list(model.weights)
+        assert model.predict_one({"height": 1.0, "depth": 5.0}) == model.predict_one({"height": 1.0})
+        assert list(model.weights) == names
+        model.learn_one({"depth": 1.0}, True)
+        assert list(model.weights) == [*names, "depth"]
+
+    @staticmethod
+    def not_a_number(make):
+        for bad in (np.nan, np.inf):
+            model = learned(make())
+            before = model.rounds, model.weights
+            for call in (model.predict_one, lambda x, model=model: model.learn_one(x, True)):
+                with pytest.raises(ValueError, match=r"(?i)feature 'width': value .*(nan|inf)"):
+                    call({"height": 1.0, "width": bad})
+            assert (model.rounds, model.weights) == before
+
+    @staticmethod
+    def wrong_width(make):
+        model = learned(make())
+        assert model.predict_one({}) in {False, True}
+        model.learn_one({}, False)
+        model.learn_one({"height": 1.0, "width": 1.0, "depth": 1.0}, True)
+        assert model.rounds == 6
+
+    @staticmethod
+    def one_class(make):
+        model = make()
+        model.learn_one({"height": 1.0}, True)
+        assert model.classes == [False, True]
+        assert model.predict_one({"height": 1.0}) in {False, True}
+
+    @staticmethod
+    def labels_of_mixed_types(make):
+        model = learned(make())
+        for other in ("a", 1, 1.0, None):
+            with pytest.raises(ValueError, match="label"):
+                model.learn_one({"height": 1.0}, other)
+        assert model.rounds == 4
+
+
+def learned(model):
+    for row, y in zip(X.tolist(), [True, False, True, False], strict=True):
+        model.learn_one(dict(zip(["height", "width"], row, strict=True)), y)
+    return model
+
+
 TABLE = {
     "PerceptronClassifier": (onlinear.PerceptronClassifier, ScikitLearn),
     "PerceptronClassifier, new classes": (lambda: onlinear.PerceptronClassifier(new_classes=True), NewClasses),
@@ -104,6 +164,10 @@ TABLE = {
     "WinnowClassifier, inputs as they are": (lambda: onlinear.WinnowClassifier(binarize=None), ScikitLearn),
     "ExpertsClassifier": (onlinear.ExpertsClassifier, ScikitLearn),
     "OnlineClassifier": (onlinear.OnlineClassifier, ScikitLearn),
+    "PerceptronClassifier, River": (onlinear.river.PerceptronClassifier, River),
+    "MarginPerceptronClassifier, River": (onlinear.river.MarginPerceptronClassifier, River),
+    "WinnowClassifier, River": (lambda: onlinear.river.WinnowClassifier(threshold=1.5), River),
+    "OnlineClassifier, River": (onlinear.river.OnlineClassifier, River),
 }
 
 SITUATIONS = [name for name in vars(ScikitLearn) if not name.startswith("_")]

@@ -1,9 +1,8 @@
 """An example whose features have names, as a row: its algebra over weights that are kept by name.
 
-For one short example, plain Python over a dict takes less time than passing arrays into compiled code does. A
-`NamedRow` lets a rule's own methods run as they stand: `rows.dot` and `rows.add` hand it their arguments. Sums run in
-the order in which the example names its features, so the bits are those of the compiled passes over a sparse row with
-the same entries.
+For one example, plain Python over a dict takes less time than passing arrays into compiled code does. A `NamedRow`
+lets a rule's own `update` run as it stands: `rows.add` hands it its arguments. Sums run in the order in which the
+example names its features, so the bits are those of the compiled passes over a sparse row with the same entries.
 """
 
 from __future__ import annotations

@@ -320,8 +320,6 @@ def pair_dot(w: Floats, x: PairRow) -> float:
 
 def dot(w: Floats, x: Row) -> float:
     """Return ⟨w, x⟩."""
-    if not isinstance(x, tuple):  # a row that lies in no array brings its own algebra: see `named`
-        return x.dot(w)  # type: ignore[unreachable]
     if isinstance(x, PairRow):
         return pair_dot(w, x)
     return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)

@@ -12,12 +12,16 @@ from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
 from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
 
+_PLAIN = {float, int, bool}
+"""What Python calculates with as compiled code does."""
+
 
 class ByName:
     """What a rule has learned of two classes, by its own plain Python over the names of features.
 
-    For additive rules whose state is the weights alone, which start at 0 and are touched by `dot` and `add` alone.
-    What happens in a round, and in which order, is what `onlinear.engine.passes.learn` does; so are the bits.
+    For additive rules that score by ⟨w,x⟩ and learn from mistakes only, whose state is the weights alone, which start
+    at 0 and are touched by `add` alone. What happens in a round, and in which order, is what
+    `onlinear.engine.passes.learn` does; so are the bits.
 
     Parameters
     ----------
@@ -28,6 +32,11 @@ class ByName:
         Whether an intercept is learned: 1 or 0.
     counts, sums : lists
         What the passes count and sum up, in their order.
+
+    Attributes
+    ----------
+    tie : int
+        The sign that a score of 0 predicts; 0 for neither.
     """
 
     def __init__(
@@ -48,7 +57,7 @@ class ByName:
         self._weights = NamedWeights(defaultdict(float, features), intercept)
         self._met = len(features)
         self._row = NamedRow(bias)
-        self._tie = TIES[rule.tie]
+        self.tie = TIES[rule.tie]
         # The example that was scored last, while nothing has been learned since: who predicts mostly learns next.
         self._scored: tuple[list[Any], list[Any]] | None = None
         self._score = 0.0
@@ -77,7 +86,7 @@ class ByName:
             self._forget_unmet()
         row.features = x
         try:
-            score = self.rule.score(weights, row)
+            score = row.dot(weights)
         except (TypeError, OverflowError):
             score = None
         # A float says that no NumPy number was among the values: a float32 would have made another sum.
@@ -87,38 +96,36 @@ class ByName:
         else:
             self._scored = None
             row.features = dict(zip(x, as_numbers(x), strict=True))
-            score = float(self.rule.score(weights, row))
+            score = float(row.dot(weights))
             if not isfinite(score):
                 raise refusal(x)
         self._score = score
         return score
 
-    def predict(self, x: Mapping[Any, Any]) -> bool:
-        """Tell whether the prediction is the positive class."""
-        score = self.score(x)
-        return score > 0.0 or (score == 0.0 and self._tie > 0)
-
     def learn(self, x: Mapping[Any, Any], positive: bool, weight: float = 1.0) -> None:
         """Predict, then learn; what cannot be scored is not learned from."""
         row, counts = self._row, self.counts
-        if self._scored is not None and self._scored == (list(x), list(x.values())):
+        scored_before = self._scored is not None and self._scored == (list(x), list(x.values()))
+        if scored_before:
             row.features, score = x, self._score
         else:
             score = self.score(x)
         self._scored = None
         self._met = len(self._weights.features)
+        counts[ROUNDS] += 1
         y = 1 if positive else -1
-        y_hat = (score > 0.0) - (score < 0.0) or self._tie
-        mistake = y_hat != y
-        if mistake:
-            counts[MISTAKES + positive] += 1
+        if ((score > 0.0) - (score < 0.0) or self.tie) == y:
+            return
+        counts[MISTAKES + positive] += 1
+        if scored_before and not _PLAIN.issuperset(map(type, x.values())):
+            # Equal to what was scored, but a NumPy number all the same.
+            row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight
-        step = 1.0 * self.rule.update(self._weights, row, float(y), score, mistake)
+        step = 1.0 * self.rule.update(self._weights, row, float(y), score, True)
         if step > 0.0:
             counts[UPDATES] += 1
             self.sums[STEPS] += step
             self.sums[REACH] += step * row.length()
-        counts[ROUNDS] += 1
 
     def _forget_unmet(self) -> None:
         features = self._weights.features

@@ -46,7 +46,10 @@ class NamedClassifier(base.MiniBatchClassifier):
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """Return the predicted label; None before anything was learned. A tie is shown as the first class."""
         form = self._learning.form
-        return form.predict(x) if type(form) is ByName else self._learning.predict(x)
+        if type(form) is ByName:
+            score = form.score(x)
+            return score > 0.0 or (score == 0.0 and form.tie > 0)
+        return self._learning.predict(x)
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """Return the score: above 0 speaks for True. Where each class has its weights, a dict of their scores."""

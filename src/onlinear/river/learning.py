@@ -83,7 +83,8 @@ class Learning:
             return None
         self.form = form = self._for_one(self.form)
         if isinstance(form, ByName):
-            return form.predict(x)
+            score = form.score(x)
+            return score > 0.0 or (score == 0.0 and form.tie > 0)
         _, codes = form.score(list(x), self._row(x))
         return form.learner.classes.decode(codes)[0].item()
 
