@@ -30,7 +30,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import draws, rows, text, vectors
+from onlinear.engine import algebra, draws, flat, rows, text, vectors
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint
 from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
@@ -128,38 +128,38 @@ def _teach(operation: Any, dense: Any, sparse: Any = None, pair: Any = None, inl
         return dense if sparse is None or any(layout in rows.DENSE for layout in layouts) else sparse
 
 
-_teach(rows.address, lambda array: vectors.address(array), inline="always")
-_teach(rows.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
-_teach(rows.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
-_teach(rows.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
+_teach(flat.address, lambda array: vectors.address(array), inline="always")
+_teach(flat.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
+_teach(flat.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+_teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
 _teach(
-    rows.sparse_class_sums,
+    flat.sparse_class_sums,
     lambda w, b, c, x, j, i, n, a, s, f: vectors.sparse_class_sums(w, b, c, x, j, i, n, a, s, f),
 )
-_teach(rows.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
+_teach(flat.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
 _teach(rows.open_rows, rows.dense_rows, rows.sparse_rows, inline="always")
 _teach(rows.row, rows.dense_row, rows.sparse_row, inline="always")
-_teach(rows.norm, rows.norm)
-_teach(rows.careful_norm, rows.careful_norm)
-_teach(rows.inverse_norm, rows.inverse_norm)
-_teach(rows.fits, rows.fits)
-_teach(rows.fits_classes, rows.fits_classes)
+_teach(flat.norm, flat.norm)
+_teach(flat.careful_norm, flat.careful_norm)
+_teach(flat.inverse_norm, flat.inverse_norm)
+_teach(algebra.fits, algebra.fits)
+_teach(algebra.fits_classes, algebra.fits_classes)
 _teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed, inline="always")
-_teach(rows.dot, rows.dense_dot, rows.sparse_dot, rows.pair_dot, inline="always")
-_teach(rows.class_scores, rows.dense_class_scores, rows.sparse_class_scores, inline="always")
-_teach(rows.add, rows.dense_add, rows.sparse_add, rows.pair_add, inline="always")
-_teach(rows.row_squared_norm, rows.row_squared_norm)
-_teach(rows.row_length, rows.row_length)
-_teach(rows.row_size, rows.row_size)
-_teach(rows.row_value, rows.row_value)
-_teach(rows.squared_norm, rows.row_squared_norm, pair=rows.pair_squared_norm)
-_teach(rows.length, rows.row_length, pair=rows.pair_length)
-_teach(rows.weight, rows.row_weight, pair=rows.pair_weight)
-_teach(rows.size, rows.row_size, pair=rows.pair_size)
-_teach(rows.index, rows.dense_index, rows.sparse_index, rows.pair_index)
-_teach(rows.value, rows.row_value, pair=rows.pair_value)
-_teach(rows.is_binary, rows.is_binary)
-_teach(rows.is_advice, rows.is_advice)
+_teach(algebra.dot, algebra.dense_dot, algebra.sparse_dot, algebra.pair_dot, inline="always")
+_teach(algebra.class_scores, algebra.dense_class_scores, algebra.sparse_class_scores, inline="always")
+_teach(algebra.add, algebra.dense_add, algebra.sparse_add, algebra.pair_add, inline="always")
+_teach(algebra.row_squared_norm, algebra.row_squared_norm)
+_teach(algebra.row_length, algebra.row_length)
+_teach(algebra.row_size, algebra.row_size)
+_teach(algebra.row_value, algebra.row_value)
+_teach(algebra.squared_norm, algebra.row_squared_norm, pair=algebra.pair_squared_norm)
+_teach(algebra.length, algebra.row_length, pair=algebra.pair_length)
+_teach(algebra.weight, algebra.row_weight, pair=algebra.pair_weight)
+_teach(algebra.size, algebra.row_size, pair=algebra.pair_size)
+_teach(algebra.index, algebra.dense_index, algebra.sparse_index, algebra.pair_index)
+_teach(algebra.value, algebra.row_value, pair=algebra.pair_value)
+_teach(algebra.is_binary, algebra.is_binary)
+_teach(algebra.is_advice, algebra.is_advice)
 _teach(all_finite, all_finite)
 _teach(best_but, best_but)
 _teach(draws.unsigned, lambda n: np.uint64(n))

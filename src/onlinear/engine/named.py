@@ -1,7 +1,7 @@
 """An example whose features have names, as a row: its algebra over weights that are kept by name.
 
 For one example, plain Python over a dict takes less time than passing arrays into compiled code does. A `NamedRow`
-lets a rule's own `update` run as it stands: `rows.add` hands it its arguments. Sums run in the order in which the
+lets a rule's own `update` run as it stands: `algebra.add` hands it its arguments. Sums run in the order in which the
 example names its features, so the bits are those of the compiled passes over a sparse row with the same entries.
 """
 
@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from onlinear.engine.rows import HUGE, LANES, TINY, careful_norm
+from onlinear.engine.flat import HUGE, LANES, TINY, careful_norm
 
 
 class NamedWeights:
@@ -62,7 +62,7 @@ class NamedRow:
         values = list(self.features.values())
         entries = iter(values + [0.0] * (-len(values) % LANES))
         a = b = c = d = e = f = g = h = 0.0
-        # The lanes of `rows.lane_dot`, written out: this is a good part of what an update costs.
+        # The lanes of `flat.lane_dot`, written out: this is a good part of what an update costs.
         for s, t, u, v, w, x, y, z in zip(*[entries] * LANES, strict=True):
             a += s * s
             b += t * t

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block, Floats, PairRow, address, class_scores, length, open_rows, row, well_formed
+from onlinear.engine.algebra import class_scores, length
+from onlinear.engine.flat import Floats, address
+from onlinear.engine.rows import Block, PairRow, open_rows, row, well_formed
 
 ROUNDS: Final = 0
 UPDATES: Final = 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.draws import unsigned
-from onlinear.engine.rows import Floats, address
+from onlinear.engine.flat import Floats, address
 
 # Faults of a line.
 NO_FAULT: Final = 0

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.draws import mix, unsigned
-from onlinear.engine.rows import Block, DenseBlock, address
+from onlinear.engine.flat import address
+from onlinear.engine.rows import Block, DenseBlock
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15

@@ -2,7 +2,7 @@
 
 numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice,
 which differs between machines. Here the order is ours: equal bit for bit to the plain Python of the
-same names in `rows`. LLVM splits the vectors where the processor has shorter ones.
+same names in `flat`. LLVM splits the vectors where the processor has shorter ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from onlinear.engine.rows import LANES
+from onlinear.engine.flat import LANES
 
 _DOUBLE, _WORD, _INT, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _DOUBLES = ir.VectorType(_DOUBLE, LANES)

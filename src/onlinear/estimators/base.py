@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
 from onlinear.runs import Convergence, Run

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import Advice, Rows, asked, fresh, named, rows_of, told
 from onlinear.estimators.base import all_or_nothing, distinct_labels

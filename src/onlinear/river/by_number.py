@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import NO_WEIGHTS, Floats, SparseBlock
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
 from onlinear.river.values import row_refusal
 from onlinear.runs.learner import Learner
 

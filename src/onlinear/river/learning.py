@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.flat import Floats
 from onlinear.engine.passes import MISTAKES
-from onlinear.engine.rows import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.river.by_name import ByName
 from onlinear.river.by_number import ByNumber

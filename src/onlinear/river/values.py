@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
 from onlinear.rules.rule import INPUTS
 

@@ -1,7 +1,7 @@
 """What is learned: the rules, and what to write one's own with."""
 
+from onlinear.engine.algebra import add, dot, index, size, squared_norm, value, weight
 from onlinear.engine.draws import uniform
-from onlinear.engine.rows import add, dot, index, size, squared_norm, value, weight
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import Rule, rule

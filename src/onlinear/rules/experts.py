@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.engine.algebra import dot, value
 from onlinear.engine.draws import uniform
-from onlinear.engine.rows import Floats, Row, dot, value
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.perceptron import accumulate
 from onlinear.rules.rule import Tie, check_number, filled, rule

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.engine.rows import Floats, Row, add, dot, squared_norm, weight
+from onlinear.engine.algebra import add, dot, squared_norm, weight
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.rules.rule import Tie, check_number, rule
 
 _REFRESH = 1024.0

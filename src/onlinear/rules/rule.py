@@ -12,7 +12,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Row, SingleRow, is_advice, is_binary
+from onlinear.engine.algebra import is_advice, is_binary
+from onlinear.engine.rows import Row, SingleRow
 from onlinear.errors import ParameterError, RuleError
 
 Tie: TypeAlias = Literal["mistake", "negative", "positive"]

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.engine.rows import Floats, Row, dot, index, size, value
+from onlinear.engine.algebra import dot, index, size, value
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import check_number, filled, rule
 

@@ -10,7 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinear.display import counted
-from onlinear.engine.rows import Floats, Row, add, dot, weight
+from onlinear.engine.algebra import add, dot, weight
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, rule
 from onlinear.runs.converge import Convergence, check_integers, ended, learn_until, ready, settled

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import counted, rounded_up
+from onlinear.engine.flat import Floats
 from onlinear.engine.passes import STEPS
-from onlinear.engine.rows import NO_WEIGHTS, Floats
+from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import ParameterError
 from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule

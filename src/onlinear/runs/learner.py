@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine import passes
-from onlinear.engine.rows import Block, DenseRow, Floats, dot
+from onlinear.engine.algebra import dot
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Block, DenseRow
 from onlinear.engine.trail import Trail
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.rules.rule import INPUTS, TIES, predicts_by_sign

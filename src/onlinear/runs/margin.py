@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 
 _UNIT = 2.0**-53
 """What one rounding costs, relative to its result."""

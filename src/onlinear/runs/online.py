@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import NO_WEIGHTS, Block, Floats
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import NO_WEIGHTS, Block
 from onlinear.engine.trail import RowSums, Trail, row_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Rule, check_rule

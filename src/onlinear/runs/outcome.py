@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import Facts, rounded_up
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound

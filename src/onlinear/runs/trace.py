@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine import passes
-from onlinear.engine.rows import Block, DenseBlock, Floats
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Block, DenseBlock
 from onlinear.runs.learner import Learner
 from onlinear.runs.state import each_array, weights_of
 

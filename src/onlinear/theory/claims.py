@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import Facts, counted
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 
 Relation: TypeAlias = Literal["=", "<=", ">=", ">"]
 _RELATIONS: Final[dict[Relation, str]] = {"=": "", "<=": "at most ", ">=": "at least ", ">": "more than "}

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
-from onlinear.engine.rows import Floats, Row, add, dot
+from onlinear.engine.algebra import add, dot
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.rules.rule import rule
 from onlinear.runs.margin import norm
 from onlinear.theory.exact import float_up, root_above, root_up, squared

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.theory.effort import Effort
 from onlinear.theory.examples import Examples
 from onlinear.theory.gordan import Combination, Separator, alternative, null_combination

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 
 Integers: TypeAlias = NDArray[np.object_]

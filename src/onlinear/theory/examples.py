@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block, Floats, Row, SparseBlock, inverse_norm, length
+from onlinear.engine.algebra import length
+from onlinear.engine.flat import Floats, inverse_norm
+from onlinear.engine.rows import Block, Row, SparseBlock
 from onlinear.errors import DataError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.runs.margin import norm
 from onlinear.theory.effort import Effort

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.theory.exact import combination, float_up, root_up, squared
 from onlinear.theory.examples import UNIT, Examples

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import counted
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 from onlinear.runs.margin import norm
 from onlinear.runs.trace import Trace

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.margin import norm
 from onlinear.streams.sources import open_source

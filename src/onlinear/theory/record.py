@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.engine.trail import Trail
 from onlinear.errors import ParameterError, VerificationError
 from onlinear.rules.perceptron import Perceptron

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron

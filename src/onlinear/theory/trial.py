@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.state import weights_of

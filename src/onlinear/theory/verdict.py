@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import Facts, counted, rounded_up
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.streams.labels import show
 from onlinear.theory.exact import combination, products

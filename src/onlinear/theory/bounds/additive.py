@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.runs.batch import Schedule, step_size_of
 from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import Bound

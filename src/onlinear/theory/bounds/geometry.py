@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
 from onlinear.theory.exact import float_down, float_up, root_down, root_up, squared
 from onlinear.theory.examples import Examples

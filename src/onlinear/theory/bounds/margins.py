@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import EXACT, Bound

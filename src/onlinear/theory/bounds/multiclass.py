@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Floats
+from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.runs.converge import check_integers
 from onlinear.runs.online import read_arrays

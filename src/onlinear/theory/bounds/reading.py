@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.rows import Block, Floats
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Block
 from onlinear.errors import AssumptionError
 from onlinear.theory.examples import Examples
 

@@ -8,7 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from onlinear.engine.rows import Floats, Row, size, value
+from onlinear.engine.algebra import size, value
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import rule
 from onlinear.runs.converge import check_integers

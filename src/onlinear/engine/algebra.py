@@ -1,0 +1,249 @@
+"""The algebra of a row: the few operations that rules are written in.
+
+Everything here is plain Python and runs as it stands under ``NUMBA_DISABLE_JIT=1``;
+`onlinear.engine.compile` hands the same functions to the compiled passes, each for the layout of its row. So rules
+never see the layout.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from onlinear.engine.flat import (
+    HUGE,
+    TINY,
+    Floats,
+    address,
+    dense_class_sums,
+    lane_add,
+    lane_dot,
+    norm,
+    sparse_class_sums,
+)
+from onlinear.engine.rows import DenseRow, PairRow, Row, SingleRow, SparseRow
+
+_ROOT_2 = math.sqrt(2.0)
+
+TOO_SHORT = "dot() or add() with an array that has fewer entries than there are features"
+
+
+def fits_classes(w: Floats, x: Any, classes: int) -> None:
+    """Raise unless w has an entry for every feature of x and every class."""
+    if w.size < (x.width + x.bias) * classes:
+        raise IndexError(TOO_SHORT)
+
+
+def fits(w: Floats, x: Any) -> None:
+    """Raise unless w has an entry for every feature of x; compiled code would read past its end."""
+    if w.size < x.width + x.bias:
+        raise IndexError(TOO_SHORT)
+
+
+def dense_dot(w: Floats, x: DenseRow) -> float:
+    fits(w, x)
+    score = lane_dot(address(w), x.bias, x.values, x.first, x.size) * x.scale
+    if x.bias:
+        score += float(w[0])
+    return score
+
+
+def sparse_dot(w: Floats, x: SparseRow) -> float:
+    fits(w, x)
+    weights = address(w)
+    score = 0.0
+    for p in range(x.first, x.first + x.size):
+        score += float(weights[x.indices[p] + x.bias]) * float(x.values[p])
+    score *= x.scale
+    if x.bias:
+        score += float(w[0])
+    return score
+
+
+def pair_dot(w: Floats, x: PairRow) -> float:
+    fits_classes(w, x.x, x.classes)
+    score = 0.0
+    for k in range(size(x.x)):
+        j = index(x.x, k) * x.classes
+        score += (float(w[j + x.right]) - float(w[j + x.wrong])) * value(x.x, k)
+    return score
+
+
+def dot(w: Floats, x: Row) -> float:
+    """Return ⟨w, x⟩."""
+    if isinstance(x, PairRow):
+        return pair_dot(w, x)
+    return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
+
+
+def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
+    fits_classes(w, x, classes)
+    dense_class_sums(address(w), x.bias, classes, x.values, x.first, x.size, x.scale, scores, first)
+    if x.bias:
+        lane_add(scores, first, 1.0, address(w), 0, classes)
+
+
+def sparse_class_scores(w: Floats, x: SparseRow, classes: int, scores: Any, first: int) -> None:
+    fits_classes(w, x, classes)
+    sparse_class_sums(address(w), x.bias, classes, x.values, x.indices, x.first, x.size, x.scale, scores, first)
+    if x.bias:
+        lane_add(scores, first, 1.0, address(w), 0, classes)
+
+
+def class_scores(w: Floats, x: SingleRow, classes: int, scores: Any, first: int) -> None:
+    """Write the score of every class into scores[first : first + classes]."""
+    if isinstance(x, DenseRow):
+        dense_class_scores(w, x, classes, scores, first)
+    else:
+        sparse_class_scores(w, x, classes, scores, first)
+
+
+def dense_add(w: Floats, a: float, x: DenseRow) -> None:
+    fits(w, x)
+    lane_add(address(w), x.bias, a * x.scale, x.values, x.first, x.size)
+    if x.bias:
+        w[0] += a
+
+
+def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
+    fits(w, x)
+    weights = address(w)
+    c = a * x.scale
+    for p in range(x.first, x.first + x.size):
+        weights[x.indices[p] + x.bias] += c * float(x.values[p])
+    if x.bias:
+        w[0] += a
+
+
+def pair_add(w: Floats, a: float, x: PairRow) -> None:
+    fits_classes(w, x.x, x.classes)
+    for k in range(size(x.x)):
+        j = index(x.x, k) * x.classes
+        c = a * value(x.x, k)
+        w[j + x.right] += c
+        w[j + x.wrong] -= c
+
+
+def add(w: Floats, a: float, x: Row) -> None:
+    """Add in place: w ← w + a·x."""
+    if not isinstance(x, tuple):
+        x.add(w, a)  # type: ignore[unreachable]
+    elif isinstance(x, PairRow):
+        pair_add(w, a, x)
+    elif isinstance(x, DenseRow):
+        dense_add(w, a, x)
+    else:
+        sparse_add(w, a, x)
+
+
+def row_squared_norm(x: SingleRow) -> float:
+    square = lane_dot(x.values, x.first, x.values, x.first, x.size)
+    if x.scale == 1.0 or TINY < square < HUGE:
+        return square * x.scale * x.scale + x.bias
+    return (norm(x.values, x.first, x.size) * x.scale) ** 2 + x.bias
+
+
+def pair_squared_norm(x: PairRow) -> float:
+    return 2.0 * row_squared_norm(x.x)
+
+
+def squared_norm(x: Row) -> float:
+    """Return ‖x‖², the intercept's constant 1 included."""
+    return pair_squared_norm(x) if isinstance(x, PairRow) else row_squared_norm(x)
+
+
+def row_length(x: SingleRow) -> float:
+    features = norm(x.values, x.first, x.size) * x.scale
+    return math.sqrt(features * features + 1.0) if x.bias else features
+
+
+def pair_length(x: PairRow) -> float:
+    return _ROOT_2 * row_length(x.x)
+
+
+def length(x: Row) -> float:
+    """Return ‖x‖, the intercept's constant 1 included."""
+    return pair_length(x) if isinstance(x, PairRow) else row_length(x)
+
+
+def row_weight(x: SingleRow) -> float:
+    return x.weight
+
+
+def pair_weight(x: PairRow) -> float:
+    return x.x.weight
+
+
+def weight(x: Row) -> float:
+    """Return the weight of the example, by which a rule is to multiply its step; 1 where none was given."""
+    return pair_weight(x) if isinstance(x, PairRow) else row_weight(x)
+
+
+def row_size(x: SingleRow) -> int:
+    return x.size + x.bias
+
+
+def pair_size(x: PairRow) -> int:
+    return 2 * row_size(x.x)
+
+
+def size(x: Row) -> int:
+    """Return how many entries x stores, the intercept's constant 1 included.
+
+    With `index` and `value` this lets a rule walk over x whatever its layout::
+
+        for k in range(size(x)):
+            w[index(x, k)] *= 1.0 + value(x, k)
+    """
+    return pair_size(x) if isinstance(x, PairRow) else row_size(x)
+
+
+def dense_index(x: DenseRow, k: int) -> int:
+    return k + x.bias if k < x.size else 0
+
+
+def sparse_index(x: SparseRow, k: int) -> int:
+    return int(x.indices[x.first + k]) + x.bias if k < x.size else 0
+
+
+def pair_index(x: PairRow, k: int) -> int:
+    n = row_size(x.x)
+    return index(x.x, k) * x.classes + x.right if k < n else index(x.x, k - n) * x.classes + x.wrong
+
+
+def index(x: Row, k: int) -> int:
+    """Return where entry k of x stands in a per-feature array."""
+    if isinstance(x, PairRow):
+        return pair_index(x, k)
+    return dense_index(x, k) if isinstance(x, DenseRow) else sparse_index(x, k)
+
+
+def row_value(x: SingleRow, k: int) -> float:
+    return float(x.values[x.first + k]) * x.scale if k < x.size else 1.0
+
+
+def pair_value(x: PairRow, k: int) -> float:
+    n = row_size(x.x)
+    return row_value(x.x, k) if k < n else -row_value(x.x, k - n)
+
+
+def value(x: Row, k: int) -> float:
+    """Return entry k of x."""
+    return pair_value(x, k) if isinstance(x, PairRow) else row_value(x, k)
+
+
+def is_binary(x: SingleRow) -> bool:
+    """Tell whether every entry is 0 or 1."""
+    good = True
+    for k in range(x.size):
+        v = float(x.values[x.first + k])
+        good &= (v == 0.0) | (v == 1.0)
+    return good
+
+
+def is_advice(x: SingleRow) -> bool:
+    """Tell whether every feature has an entry and every entry is −1 or +1."""
+    good = x.size == x.width
+    for k in range(x.size):
+        good &= abs(float(x.values[x.first + k])) == 1.0
+    return good
