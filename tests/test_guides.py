@@ -1,0 +1,70 @@
+"""The shell examples of the guides: their commands do, and print, what the page shows."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [page for page in sorted(DOCS.glob("*.md")) if "```console" in page.read_text(encoding="utf-8")]
+
+
+def examples(text):
+    """Return the commands of a page's console blocks, each with the output that stands below it."""
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE)
+    return [(command, output.rstrip("\n")) for command, output in lines]
+
+
+def matches(shown, printed):
+    """Tell whether a page shows what was printed, where … stands for anything."""
+    shown, printed = (text.replace("…", "...").rstrip("\n") for text in (shown, printed))
+    return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run commands in a folder of their own, where `onlinear` is the one that is tested."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    onlinear = programs / "onlinear"
+    onlinear.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m onlinear "$@"\n', encoding="utf-8")
+    onlinear.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
+
+    def run(command):
+        return subprocess.run(
+            ["sh", "-c", f"{{ {command}\n}} 2>&1"],
+            cwd=work,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_print_what_the_page_shows(page, shell):
+    for command, shown in examples(page.read_text(encoding="utf-8")):
+        result = shell(command)
+        assert result.returncode == 0, f"{command}\n{result.stdout}"
+        assert matches(shown, result.stdout), f"{command}\nprints\n{result.stdout}\nand not\n{shown}"
+
+
+def test_faults_are_seen(shell):
+    text = "```console\n$ echo a; echo b >&2\na\nb\n$ true\n\n```\n```text\n$ not run\n```\n"
+    assert examples(text) == [("echo a; echo b >&2", "a\nb"), ("true", "")]
+    assert shell("echo a; echo b >&2").stdout == "a\nb\n"
+    assert shell("exit 3").returncode == 3
+    assert matches("1 …\nend", "1 2 3\n4\nend\n")
+    assert not matches("1 …\nend", "2 3\nend\n")
+    assert not matches("", "something\n")
