@@ -1,4 +1,4 @@
-"""What the theory pages refer to exists: functions, tests, other pages; and no bound is missing from the table."""
+"""What the theory pages and the guides refer to exists: functions, tests, pages; and the table has every bound."""
 
 import importlib
 import inspect
@@ -11,6 +11,7 @@ from onlinear.theory import bounds
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
+GUIDES = sorted((ROOT / "docs").glob("coming-from-*.md"))
 INDEX = ROOT / "docs" / "theory" / "README.md"
 
 
@@ -70,7 +71,7 @@ def absent_bounds(text):
     return [name for name in bounds.__all__ if inspect.isfunction(getattr(bounds, name)) and name not in named]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=lambda page: page.name)
 def test_what_a_page_refers_to_exists(page):
     text = page.read_text(encoding="utf-8")
     assert unknown_names(text) == []
