@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import onlinear
+from onlinear.errors import DataError
 from onlinear.rules import MarginPerceptron, Perceptron, add, dot, rule
 
 X, Y = onlinear.datasets.separable(margin=0.05, n=120, d=4, seed=0)
@@ -101,3 +102,18 @@ def test_a_rule_of_ones_own():
     assert model.certificate(X, Y).holds
     many = onlinear.OnlineClassifier(Relaxation()).fit(np.eye(4), ["a", "b", "c", "d"])
     assert many.predict(np.eye(4)).tolist() == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_a_run_knows_the_columns_of_a_frame(library, tmp_path):
+    frame = library.DataFrame({"a": [1.0, -1.0, 2.0], "b": [0.5, 1.0, -1.0]})
+    model = onlinear.PerceptronClassifier(fit_intercept=False).fit(frame, [1, 0, 1])
+    model.run_.save(tmp_path / "model")
+    run = onlinear.load(tmp_path / "model")
+    assert run.state.names == ("a", "b")
+    assert run.predict(frame).tolist() == model.predict(frame).tolist()
+    for other in (frame[["b", "a"]], frame[["a"]], library.DataFrame({"a": [1.0], "b": [1.0], "c": [1.0]})):
+        with pytest.raises(DataError, match=r"column \d of X is .*, where the run has"):
+            run.predict(other)
+    stream = onlinear.open_stream(frame[["b", "a"]], like=run, labelled=False)
+    assert [labels.tolist() for labels, _ in run.predictions(stream)] == [model.predict(frame).tolist()]

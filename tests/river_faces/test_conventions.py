@@ -62,8 +62,9 @@ def test_predicting_before_learning_says_nothing_and_changes_nothing(model):
     assert (model.rounds, model.mistakes, model.updates) == (0, 0, 0)
     assert model.margin_upper_bound in {None, math.inf}
     assert pickle.dumps(model) == before
-    with pytest.raises(NotImplementedError):
-        model.predict_proba_one(x)
+    for method, example in ((model.predict_proba_one, x), (model.predict_proba_many, X)):
+        with pytest.raises(NotImplementedError, match="has no probabilities, but scores"):
+            method(example)
 
 
 def test_predicting_adds_no_names(model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -144,6 +145,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if bool(self.fit_intercept) != began:
             raise ParameterError(f"fit_intercept was {began} when learning began, and cannot change")
         return self.run_
+
+    def _keep(self, run: Run) -> None:
+        """Keep what was learned, with the names of the features, where X was a frame."""
+        names = getattr(self, "feature_names_in_", None)
+        self.run_ = run if names is None else replace(run, state=replace(run.state, names=tuple(names)))
 
     def _ended(self, known: str) -> Self:
         """Warn unless the last fit has come to its end by itself, with what is known."""

@@ -24,12 +24,14 @@ from onlinear.theory import Certificate, certify
 
 
 class ExpertsClassifier(ClassifierMixin, BaseEstimator):
-    """Follow the advice of online classifiers, almost as well as the best of them: no need to choose beforehand.
+    """Follow the advice of online classifiers: no need to choose between them beforehand.
 
     For each example in its order every expert predicts, the rule predicts from their advice, and then all experts are
     told the answer. What the theorems on expert advice promise therefore holds for whatever the experts are: with
     ``WeightedMajority(eta)`` and N experts, of which the best errs m times, at most
-    (ln N + m·ln(1/(1−η))) / ln(2/(2−η)) mistakes.
+    (ln N + m·ln(1/(1−η))) / ln(2/(2−η)) mistakes, about 2.4·m + 3.5·ln N for η = ½. With
+    ``RandomizedWeightedMajority(eta="anytime")`` the expected number beyond m grows only as the square root of the
+    rounds.
 
     This is an online method: ``fit`` is one pass in the order given, with experts that have learned nothing, and
     ``partial_fit`` goes on, with the same bits as one pass over everything. A call that fails leaves the estimator as

@@ -28,13 +28,17 @@ class OnlineLinearClassifier(LinearClassifier):
     random_state: Any
     warm_start: bool
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn until nothing is left to learn from the examples, or for `max_iter` passes.
 
         For the perceptron that is when it separates them. Where it gives up there is a ``ConvergenceWarning``, which
         says what is known: of every separator's margin, and whether there is a separator at all; what was learned so
-        far is kept.
+        far is kept. There are no sample weights here: with steps of several sizes what is proven of the passes does
+        not hold (`partial_fit` takes them).
         """
+        for name in refused:
+            reason = ": steps of one size are what its passes end by; partial_fit takes it" * (name == "sample_weight")
+            raise TypeError(f"{type(self).__name__}.fit takes X and y, and no {name}{reason}")
         check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
             going_on = self.warm_start and hasattr(self, "run_")
@@ -42,7 +46,7 @@ class OnlineLinearClassifier(LinearClassifier):
             state = self._going_on(y) if going_on else self._before_round_one(distinct_labels(y), X.shape[1])
             rule, seed = self._rule(), self._seed()
             selection: Selection = "random" if self.shuffle else "cyclic"
-            self.run_, known = until_separated(
+            done, known = until_separated(
                 lambda start, passes: converge(
                     rule, X, y, selection=selection, start=start, max_passes=passes, seed=seed
                 ),
@@ -56,6 +60,7 @@ class OnlineLinearClassifier(LinearClassifier):
                     or "this rule may never come to an end"
                 ),
             )
+            self._keep(done)
         return self._ended(known)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -73,7 +78,7 @@ class OnlineLinearClassifier(LinearClassifier):
         sample_weight : array, optional
             Numbers, at least 0, that the steps are multiplied by; for rules that take weights.
         """
-        self.run_ = Run(self._learned(X, y, classes, sample_weight).state)
+        self._keep(Run(self._learned(X, y, classes, sample_weight).state))
         return self
 
     def _advise(self, X: Any, y: Any, classes: Any) -> NDArray[Any]:
@@ -88,7 +93,7 @@ class OnlineLinearClassifier(LinearClassifier):
             positive = (np.ravel(y) == labels[1]) == right
             if done.rule.tie == "mistake":
                 positive &= trace.scores != 0.0  # a tie is shown as the first class, whatever it counts as
-            self.run_ = Run(done.state)
+            self._keep(Run(done.state))
             shown: NDArray[Any] = labels[positive.astype(np.intp)]
             return shown
 

@@ -214,7 +214,7 @@ class BatchPerceptronClassifier(LinearClassifier):
                 _check_weighted_classes(y, sample_weight)
             options = {"tie": self.tie, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
             weighed = slice(None) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
-            self.run_, known = until_separated(
+            done, known = until_separated(
                 lambda start, passes: batch_perceptron(
                     X,
                     y,
@@ -234,6 +234,7 @@ class BatchPerceptronClassifier(LinearClassifier):
                     or "with this schedule it may take forever, even where there is a separator"
                 ),
             )
+            self._keep(done)
         return self._ended(known)
 
 

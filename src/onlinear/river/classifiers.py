@@ -51,6 +51,14 @@ class NamedClassifier(base.MiniBatchClassifier):
             return score > 0.0 or (score == 0.0 and form.tie > 0)
         return self._learning.predict(x)
 
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """Raise: a score is no probability."""
+        raise NotImplementedError(f"{type(self).__name__} has no probabilities, but scores: decision_function_one")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Raise: a score is no probability."""
+        raise NotImplementedError(f"{type(self).__name__} has no probabilities, but scores: decision_function_one")
+
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """Return the score: above 0 speaks for True. Where each class has its weights, a dict of their scores."""
         return self._learning.score(x)

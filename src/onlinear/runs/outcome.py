@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
+from onlinear.errors import DataError
 from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
 from onlinear.streams.labels import show
-from onlinear.streams.sources import Source, open_source, spans
+from onlinear.streams.reading import without_blanks
+from onlinear.streams.sources import Source, column_names, open_source, spans
 from onlinear.streams.stream import Stream
 
 _SHOWN = 12
@@ -186,11 +188,26 @@ class Run(Facts):
             done += source.n
 
     def _all_scored(self, X: Any) -> tuple[Floats, NDArray[Any]]:
+        self._check_columns(X)
         learner, source = Learner.reading(self.rule, self.state), open_source(X)
         # None at all is still an array of the right shape and type.
         parts = list(self._scored(learner, source, 0)) or [learner.score(source.block(slice(0, 0), 0, False), 0, 0)[:2]]
         scores, codes = zip(*parts, strict=True)
         return np.concatenate(scores), np.concatenate(codes)
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise where the columns of a frame are not the features, or not in their order: columns go by their place."""
+        names = column_names(X)
+        if names is None or self.state.names is None:
+            return
+        known = without_blanks(self.state.names)
+        if names != known:
+            i = next((i for i, pair in enumerate(zip(names, known, strict=False)) if pair[0] != pair[1]), len(known))
+            here, there = (repr(one[i]) if i < len(one) else "nothing" for one in (names, known))
+            raise DataError(
+                f"column {i} of X is {here}, where the run has {there}; put the columns in the order of"
+                " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
+            )
 
     def _scored(self, learner: Learner, source: Source, done: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
         """Yield scores and signs, or classes' numbers, block by block, where `done` examples were scored before."""

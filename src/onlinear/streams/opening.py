@@ -230,7 +230,10 @@ def looks_like(name: str) -> str:
         return "csv"
     if not start.strip():
         raise DataError(f"{shown(name)}: the file is empty")
-    raise DataError(f"{shown(name)}: its first line looks like no format known here; name it with --format, format=")
+    hint = " (Vowpal Wabbit's text is none: write libsvm text or CSV)" if lines and b"|" in lines[0] else ""
+    raise DataError(
+        f"{shown(name)}: its first line looks like no format known here; name it with --format, format={hint}"
+    )
 
 
 def _same_file(path: str | os.PathLike[str], name: str) -> bool:

@@ -81,6 +81,14 @@ def open_source(X: Any) -> Source:
     return DenseSource(array)
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns."""
+    names = getattr(X, "columns", None)
+    if names is None or callable(names) or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names)
+
+
 class DenseSource:
     """The rows of a two-dimensional array."""
 

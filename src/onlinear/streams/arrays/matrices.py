@@ -17,7 +17,7 @@ from onlinear.streams.csr import csr_matrix
 from onlinear.streams.files import opened, shown
 from onlinear.streams.labels import as_labels
 from onlinear.streams.numbered import as_read, check_csr
-from onlinear.streams.sources import DenseSource, Source, open_source
+from onlinear.streams.sources import DenseSource, Source, column_names, open_source
 from onlinear.streams.stream import Reader
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -39,7 +39,7 @@ class _MatrixRows:
     def __init__(self, X: Any, y: Any, labelled: bool) -> None:
         if y is None and labelled:
             raise DataError("X has no labels; give them with y=")
-        self.names = _column_names(X)
+        self.names = column_names(X)
         self._source = _open(X)
         self.width = self._source.width
         if isinstance(y, str | os.PathLike):
@@ -121,11 +121,3 @@ def _sparse_rows(X: Any, begin: int, end: int) -> Any:
     if X.has_canonical_format:
         rows.has_canonical_format = True
     return rows
-
-
-def _column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of a frame's columns."""
-    names = getattr(X, "columns", None)
-    if names is None or callable(names) or not all(isinstance(name, str) for name in names):
-        return None
-    return tuple(names)
