@@ -1,12 +1,14 @@
 """River's conventions, from one table over all classifiers."""
 
 import copy
+import datetime as dt
 import decimal
 import itertools
 import math
 import pickle
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +24,7 @@ from onlinear.river import (
     PerceptronClassifier,
     WinnowClassifier,
 )
-from onlinear.rules import Perceptron, WeightedMajority, Winnow
+from onlinear.rules import Perceptron, WeightedMajority, Winnow, add, dot, rule
 from river_models import MANY_CLASSES, MODELS, bits
 
 PHISHING = list(itertools.islice(datasets.Phishing(), 100))
@@ -395,3 +397,77 @@ def test_without_river_the_remedy_is_said():
     code = "import sys; sys.modules['river'] = None; import onlinear.river"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "onlinear[river]"' in done.stderr
+
+
+@rule(additive=True)
+class FromOnes(NamedTuple):
+    """The perceptron, from other first weights than 0."""
+
+    rate: float = 1.0
+
+    def start(self, n):
+        return np.ones(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        if mistake:
+            add(w, y, x)
+        return mistake
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_where_a_rule_starts_is_known_before_any_feature_is(intercept):
+    model = OnlineClassifier(FromOnes(), fit_intercept=intercept)
+    model.learn_one({"a": 1.0}, False)
+    run = onlinear.run(FromOnes(), [[1.0]], [False], classes=(False, True), fit_intercept=intercept)
+    assert model.margin_upper_bound == run.margin_upper_bound >= 1.0
+    assert onlinear.certify(model.as_run(), [[1.0]], [False]).holds
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"a": 10**200, "b": 3},
+        {"a": 2**54 + 1, "b": 3},
+        {"a": 2**60 + 1, "b": 2**61 + 3},
+        {"a": 8.139711361203791e-161, "b": 8.180075598748347e-161},
+    ],
+    ids=str,
+)
+def test_frames_and_dicts_agree_on_numbers_at_the_edge(model, values):
+    frames = model.clone()
+    model.learn_one(values, True)
+    frames.learn_many(pd.DataFrame({name: [float(value)] for name, value in values.items()}), pd.Series([True]))
+    assert bits(model) == bits(frames)
+
+
+@pytest.mark.parametrize("name", MANY_CLASSES)
+def test_labels_are_the_same_in_a_series_of_any_type(name):
+    labels = [2**62 + 1, 2**62 + 3, 2**62 + 5]
+    one, many = MANY_CLASSES[name].clone(), MANY_CLASSES[name].clone()
+    for label in labels:
+        one.learn_one({"a": 1.0}, label)
+    many.learn_many(pd.DataFrame({"a": [1.0] * 3}), pd.Series(labels, dtype="uint64"))
+    assert many.classes == labels
+    assert bits(one) == bits(many)
+    with pytest.raises(DataError, match="at most 64 bits"):
+        many.learn_many(pd.DataFrame({"a": [1.0]}), pd.Series([2**63], dtype="uint64"))
+    with pytest.raises(DataError, match="label"):
+        one.clone().learn_one({"a": 1.0}, "x\0")
+
+
+def test_what_only_looks_like_a_number(model):
+    learned(model)
+    before = bits(model)
+    for value in (1j, np.complex128(1j), np.complex64(1j), pd.NA, np.array([1.0, 2.0])):
+        model.predict_one({"a": 1.0})
+        with pytest.raises(DataError, match="feature 'a'"):
+            model.learn_one({"a": value}, True)
+    days = [dt.date(2026, 1, 1), dt.date(2026, 1, 2)]
+    for column in ([1 + 5j, 2], days):
+        for library in (pd, pl):
+            with pytest.raises(DataError, match="feature 'a'"):
+                model.learn_many(library.DataFrame({"a": column, "b": [1, 2]}), library.Series([True, False]))
+    assert bits(model) == before

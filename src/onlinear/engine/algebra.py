@@ -140,7 +140,8 @@ def row_squared_norm(x: SingleRow) -> float:
     square = lane_dot(x.values, x.first, x.values, x.first, x.size)
     if x.scale == 1.0 or TINY < square < HUGE:
         return square * x.scale * x.scale + x.bias
-    return (norm(x.values, x.first, x.size) * x.scale) ** 2 + x.bias
+    features = norm(x.values, x.first, x.size) * x.scale
+    return features * features + x.bias
 
 
 def pair_squared_norm(x: PairRow) -> float:

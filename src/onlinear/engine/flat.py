@@ -99,7 +99,8 @@ def careful_norm(values: Any, first: int, size: int) -> float:
         return 0.0
     square = 0.0
     for k in range(size):
-        square += (float(values[first + k]) / largest) ** 2
+        v = float(values[first + k]) / largest
+        square += v * v  # not v ** 2, which plain Python leaves to the C library's pow
     return largest * math.sqrt(square)
 
 

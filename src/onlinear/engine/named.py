@@ -59,7 +59,7 @@ class NamedRow:
 
     def length(self) -> float:
         """Return ‖x‖, the intercept's constant 1 included."""
-        values = list(self.features.values())
+        values = list(map(float, self.features.values()))  # whole numbers would be squared exactly
         entries = iter(values + [0.0] * (-len(values) % LANES))
         a = b = c = d = e = f = g = h = 0.0
         # The lanes of `flat.lane_dot`, written out: this is a good part of what an update costs.

@@ -9,11 +9,8 @@ from typing import Any
 
 from onlinear.engine.named import NamedRow, NamedWeights
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
-from onlinear.river.values import as_numbers, refusal
+from onlinear.river.values import PLAIN, as_numbers, refusal
 from onlinear.rules.rule import TIES
-
-_PLAIN = {float, int, bool}
-"""What Python calculates with as compiled code does."""
 
 
 class ByName:
@@ -105,7 +102,10 @@ class ByName:
     def learn(self, x: Mapping[Any, Any], positive: bool, weight: float = 1.0) -> None:
         """Predict, then learn; what cannot be scored is not learned from."""
         row, counts = self._row, self.counts
-        scored_before = self._scored is not None and self._scored == (list(x), list(x.values()))
+        try:
+            scored_before = self._scored is not None and self._scored == (list(x), list(x.values()))
+        except (TypeError, ValueError):  # some values cannot be compared; they cannot be scored either
+            scored_before = False
         if scored_before:
             row.features, score = x, self._score
         else:
@@ -117,7 +117,7 @@ class ByName:
         if ((score > 0.0) - (score < 0.0) or self.tie) == y:
             return
         counts[MISTAKES + positive] += 1
-        if scored_before and not _PLAIN.issuperset(map(type, x.values())):
+        if scored_before and not PLAIN.issuperset(map(type, x.values())):
             # Equal to what was scored, but a NumPy number all the same.
             row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight

@@ -22,7 +22,8 @@ _ENTRIES = 1 << 16
 class ByNumber:
     """What a rule has learned, as a `Learner`, and the number of each feature in its arrays.
 
-    Examples come as tables: names, and a row of values for each example. Whatever fails leaves everything as it was.
+    Examples come as tables: names, and a row of values for each example. Whatever fails leaves everything as it was,
+    but for a rule of the user's own that fails in the middle of its step on a single example.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class ByNumber:
             new = [name for name in names if name not in index]
         places = {name: len(index) + i for i, name in enumerate(new)}
         wider = copy.copy(self.learner)
-        wider._grow(len(index) + len(new))
+        wider.grow(len(index) + len(new))
         return np.array([index[name] if name in index else places[name] for name in names], dtype=np.int32), wider
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from array import array
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
-from onlinear.river.values import fault, refusal
+from onlinear.river.values import as_floats, fault, refusal
 
 _NUMBERS = "fiub"
 """The kinds of NumPy types that hold numbers."""
@@ -32,19 +31,26 @@ class Frame:
 
     def values(self) -> Floats:
         """Return the values in float64, a row for each example."""
-        values = self.native.to_numpy()
-        if values.dtype.kind in _NUMBERS:
-            return np.asarray(values, dtype=np.float64)
+        if all(map(_holds_numbers, self.native.dtypes)):
+            values = self.native.to_numpy()
+            if values.dtype.kind in _NUMBERS:
+                return np.asarray(values, dtype=np.float64)
         columns = [_column(self.native[name].to_numpy(), name) for name in self.names]
         return np.column_stack(columns).astype(np.float64)
 
     def series(self, values: list[Any]) -> Any:
         """Return a series of the frame's own library, with a value for each row."""
-        library = importlib.import_module(type(self.native).__module__.partition(".")[0])
+        homes = (cls.__module__.partition(".")[0] for cls in type(self.native).__mro__)
+        library = importlib.import_module(next(home for home in homes if home in {"pandas", "polars"}))
         if not hasattr(self.native, "index"):
             return library.Series(values)
         empty = {"dtype": object} if all(value is None for value in values) else {}
         return library.Series(values, index=self.native.index, **empty)
+
+
+def _holds_numbers(dtype: Any) -> bool:
+    """Tell whether a column's type is not one that polars would turn into numbers without a word, such as a date."""
+    return not hasattr(dtype, "is_temporal") or not dtype.is_temporal()
 
 
 def _column(values: NDArray[Any], name: Any) -> NDArray[Any]:
@@ -53,7 +59,7 @@ def _column(values: NDArray[Any], name: Any) -> NDArray[Any]:
         return values
     cells = values.tolist() if values.dtype.kind == "O" else list(values)
     try:
-        return np.asarray(array("d", cells))
+        return np.asarray(as_floats(cells))
     except (TypeError, ValueError, OverflowError):
         i = next(i for i, cell in enumerate(cells) if fault(cell, "real") is not None)
         raise refusal({name: cells[i]}, f"row {i}, ") from None

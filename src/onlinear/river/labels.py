@@ -14,12 +14,13 @@ from onlinear.errors import DataError
 def plain_label(y: Any, where: str = "") -> Any:
     """Return a label as a plain bool, int, float or str."""
     label = y.item() if isinstance(y, np.generic) else y
-    if type(label) in {bool, str}:
+    if type(label) is bool or (type(label) is str and not label.endswith("\0")):  # NumPy cuts these off
         return label
     if (type(label) is int and -(2**63) <= label < 2**63) or (type(label) is float and math.isfinite(label)):
         return label
     raise DataError(
-        f"{where}label {y!r}; a label is True or False, a text, or a number that is finite and has at most 64 bits"
+        f"{where}label {y!r}; a label is True or False, a text that does not end in a NUL, or a number that is finite"
+        " and has at most 64 bits"
     )
 
 
@@ -30,7 +31,7 @@ def label_array(y: Any, n: int) -> NDArray[Any]:
     labels = np.asarray(y, dtype=object) if series is None else series
     if labels.shape != (n,):
         raise DataError(f"X has {n} row(s), y the shape {labels.shape}; it must be a series with a label for each row")
-    if labels.dtype.kind in "biuU":
+    if labels.dtype.kind in "bi":
         return labels
     plain = [plain_label(label, f"row {i}, ") for i, label in enumerate(labels.tolist())]
     for i, label in enumerate(plain):

@@ -243,7 +243,7 @@ def _numbered(form: ByName | ByNumber) -> ByNumber:
         return form
     features = form.features
     learner = _blank(form.rule, form.bias).twin()
-    learner._grow(len(features))
+    learner.grow(len(features))
     learner.arrays[:] = [*[form.intercept] * form.bias, *features.values()]
     learner.counts[:], learner.sums[:] = form.counts, form.sums
     return ByNumber(learner, features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,24 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
 from onlinear.rules.rule import INPUTS
 
+PLAIN = frozenset({float, int, bool})
+"""Python's own numbers, of which sums are floats as in compiled code."""
+
 
 def as_numbers(x: Mapping[Any, Any]) -> array[float]:
     """Return the values of an example, each as the nearest float64."""
     try:
-        # It takes whatever calls itself a number, but no text: float() would.
-        return array("d", x.values())
+        return as_floats(x.values())
     except (TypeError, ValueError, OverflowError):
         raise refusal(x) from None
+
+
+def as_floats(values: Collection[Any]) -> array[float]:
+    """Return values as floats, each the nearest; raise where one is not a real number."""
+    if not PLAIN.issuperset(map(type, values)) and any(isinstance(v, complex | np.complexfloating) for v in values):
+        raise TypeError("a complex number")  # of which NumPy would drop the imaginary part
+    # It takes whatever calls itself a number, but no text: float() would.
+    return array("d", values)
 
 
 def refusal(x: Mapping[Any, Any], where: str = "", inputs: str = "real") -> DataError:
@@ -45,7 +55,7 @@ def fault(value: Any, inputs: str) -> str | None:
     if value is None:
         return "inputs must be numbers: impute it, or leave the feature out"
     try:
-        number = array("d", [value])[0]
+        number = as_floats([value])[0]
     except OverflowError:
         return "it is too large for a float"
     except (TypeError, ValueError):

@@ -54,7 +54,7 @@ class Learner:
         self.arrays = started(self.engine_rule, self._entries(n))
         if start is not None:
             self._take_weights(start)
-        elif weights_of(self.arrays).any():
+        elif weights_of(started(self.engine_rule, max(1, self._entries(n)))).any():  # of no features nothing shows
             self.origin = weights_of(self.arrays).copy()
 
     @classmethod
@@ -136,7 +136,7 @@ class Learner:
     def take_names(self, names: tuple[str, ...] | None) -> None:
         """Take the names that a stream has given to features; one that no example has shown yet is a feature too."""
         if names is not None and len(names) > self.n_features:
-            self._grow(len(names))
+            self.grow(len(names))
         # Features may have been declared beyond those that have names.
         self.names = None if names is None else names + ("",) * (self.n_features - len(names))
 
@@ -151,7 +151,7 @@ class Learner:
         if width < known and not source.sparse:
             raise DataError(f"{where}a dense block has {width} features where {known} are known")
         if width > known:
-            self._grow(width)
+            self.grow(width)
 
     def take_classes(self, labels: NDArray[Any]) -> None:
         """Know these classes from now on, the old ones among them; new ones begin as the rule starts them."""
@@ -174,7 +174,8 @@ class Learner:
         """Return how many per-feature entries n features have: the intercept's too, and for each weight vector."""
         return (n + self.bias) * (self.classes.labels.size if self.multiclass else 1)
 
-    def _grow(self, width: int) -> None:
+    def grow(self, width: int) -> None:
+        """Make the state as wide as so many features need; the new ones begin as the rule starts them."""
         self.n_features, n = width, self._entries(width)
         if self._room is None or self._room.size < n:
             self._room = Room(self.engine_rule, self.arrays, n)

@@ -227,9 +227,12 @@ def as_weights(rule: Any, given: Any, n: int) -> Floats:
     if not rule.weighted:
         raise ParameterError(f"{name} takes no sample_weight: its steps have one size, and what is proven needs that")
     try:
+        given = np.asarray(given)
         weights = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"sample_weight is not an array of numbers: {error}") from error
+    if given.dtype.kind in "US":
+        raise ParameterError("sample_weight holds text; it must hold numbers")
     if weights.shape != (n,):
         raise ParameterError(f"sample_weight has shape {weights.shape}; there are {n} examples")
     if not (np.isfinite(weights) & (weights >= 0.0)).all():
