@@ -44,10 +44,11 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
     click.echo(repr(Summary(f"{header['kind']} in {model}", _facts(header, run))))
     if largest:
         click.echo()
-        columns = [name for name in largest[0][1] if name != "index"]
-        rows = [(visible(str(name)), *(_number(values[one]) for one in columns)) for name, values in largest]
+        flat = [(name, values.get("weights", values)) for name, values in largest]
+        columns = [name for name in flat[0][1] if name != "index"]
+        rows = [(visible(str(name)), *(_number(values[one]) for one in columns)) for name, values in flat]
         who = "expert" if "mistakes" in columns else "feature"
-        show_table([(who, "left"), *((name, "right") for name in columns)], rows)
+        show_table([(who, "left"), *((visible(name), "right") for name in columns)], rows)
 
 
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
@@ -123,7 +124,7 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
             values["weight"] = float(weights[k])
         else:
             labels = map(str, header["classes"]["labels"])
-            values |= dict(zip(labels, weights[:, k].tolist(), strict=True))
+            values["weights"] = dict(zip(labels, weights[:, k].tolist(), strict=True))
         listed.append(((names[k] if names else "") or k + lowest, values))
     return listed
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.engine.flat import Floats
@@ -61,7 +60,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, y = self._examples(X, y, reset=False)
-        return certify(self.run_, X, y)
+        try:
+            return certify(self.run_, X, y)
+        except DataError as error:
+            if not self.new_classes:
+                raise
+            late = "where a class came later than the first call of partial_fit there is no certificate"
+            raise DataError(f"{error}; {late}") from error
 
     @property
     def coef_(self) -> Floats:
@@ -118,10 +123,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return self._as_the_rule_reads(validate_data(self, X, reset=False, **_AS_IT_LIES))
 
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        if isinstance(y, list | tuple):
-            y = as_labels(y, len(y))  # which refuses what NumPy would make strings of
-        X, y = validate_data(self, X, y, reset=reset, **_AS_IT_LIES)
-        return self._as_the_rule_reads(X), y
+        X, y = validate_data(self, X, checked_list(y), reset=reset, **_AS_IT_LIES)
+        return self._as_the_rule_reads(X), as_text(y)
 
     def _as_the_rule_reads(self, X: Any) -> Any:
         return X
@@ -130,7 +133,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Raise unless there are two labels, or more where the rule takes more, or one where more may come."""
         if labels.size == 0:
             raise ParameterError("classes is empty; it must name the labels")
-        check_classification_targets(labels)
+        check_discrete(labels)
         if labels.size == 1 and not self.new_classes:
             raise DataError(f"there is only one class, {show(labels[0])}; there must be at least two")
         if labels.size > 2 and not self._takes_many_classes():
@@ -181,14 +184,37 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def checked_list(y: Any) -> Any:
+    """Return labels as they are; those of a list once it is known that NumPy will not make strings of numbers."""
+    return as_labels(y, len(y)) if isinstance(y, list | tuple) else y
+
+
+def as_text(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as an array of strings, where they are an array of objects that all are: as from pandas."""
+    text = y.dtype == object and all(isinstance(label, str) and not label.endswith("\0") for label in y)
+    return y.astype(np.str_) if text and y.size else y
+
+
+def check_discrete(labels: NDArray[Any]) -> None:
+    """Raise where labels are fractions: scikit-learn takes these for a quantity, and not for classes."""
+    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels != np.floor(labels)).any():
+        raise DataError(f"Unknown label type: continuous. A label is {show(labels[labels != np.floor(labels)][0])}")
+
+
 def distinct_labels(*groups: Any) -> NDArray[Any]:
     """Return the labels that occur in one or more groups of them, in order."""
-    arrays = [as_labels(labels, len(labels)) for labels in groups]
+    arrays = [as_text(as_labels(labels, len(labels))) for labels in groups]
     # NumPy would make strings of numbers, without a word.
     if len({array.dtype.kind in "US" for array in arrays if array.dtype.kind != "O"}) > 1:
         shown = " and ".join(show(array[0]) for array in arrays)
         raise DataError(f"labels such as {shown}; labels must be of one type")
     try:
-        return np.unique(np.concatenate(arrays))
+        each = [np.unique(array) for array in arrays]
+        together = np.concatenate(each)
+        # Of large integers and floats NumPy would make floats, of which some are the same.
+        if together.tolist() != [label for array in each for label in array.tolist()]:
+            kinds = " and ".join(str(array.dtype) for array in each)
+            raise DataError(f"labels of types {kinds} have no type in common that can tell them apart")
+        return np.unique(together)
     except TypeError as error:
         raise DataError(f"the labels cannot be put in order ({error}); labels must be of one type") from error

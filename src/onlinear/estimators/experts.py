@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import Advice, Rows, asked, fresh, named, rows_of, told
-from onlinear.estimators.base import all_or_nothing, distinct_labels
+from onlinear.estimators.base import all_or_nothing, as_text, check_discrete, checked_list, distinct_labels
 from onlinear.rules.experts import WeightedMajority
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, run, state_before
-from onlinear.streams.labels import Classes, as_labels, show
+from onlinear.streams.labels import Classes, show
 from onlinear.theory import Certificate, certify
 
 
@@ -237,10 +236,8 @@ class ExpertsClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
-        if isinstance(y, list | tuple):
-            y = as_labels(y, len(y))  # which refuses what NumPy would make strings of
-        matrix, y = validate_data(self, X, y, accept_sparse="csr", reset=reset)
-        return self._rows(X, matrix), y
+        matrix, y = validate_data(self, X, checked_list(y), accept_sparse="csr", reset=reset)
+        return self._rows(X, matrix), as_text(y)
 
     def _rows(self, X: Any, matrix: Any) -> Rows:
         return rows_of(X, matrix, getattr(self, "feature_names_in_", None))
@@ -285,8 +282,9 @@ def _usual_experts() -> list[tuple[str, Any]]:
 
 def _check_two(labels: NDArray[Any]) -> None:
     """Raise unless there are two labels."""
-    check_classification_targets(labels)
+    check_discrete(labels)
     if labels.size < 2:
-        raise DataError(f"only one class, {show(labels[0])}; name both: partial_fit(X, y, classes=[first, second])")
+        only = f"only one class, {show(labels[0])}" if labels.size else "classes is empty"
+        raise DataError(f"{only}; name both: partial_fit(X, y, classes=[first, second])")
     if labels.size > 2:
         raise DataError(f"Only binary classification is supported. The labels are {labels.tolist()}")

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, OnlinearError, ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.patience import some_vector_separates, until_separated
 from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
 from onlinear.runs.converge import Selection, check_integers
+from onlinear.runs.learner import check_many_classes
 from onlinear.runs.online import as_weights, feed, read_arrays, resumed
 
 
@@ -52,13 +53,9 @@ class OnlineLinearClassifier(LinearClassifier):
                 ),
                 state,
                 self.max_iter,
-                lambda: (
-                    (
-                        isinstance(rule, Perceptron | MarginPerceptron)
-                        and some_vector_separates(X, y, state.classes, fit_intercept=self.fit_intercept)
-                    )
-                    or "this rule may never come to an end"
-                ),
+                (lambda: some_vector_separates(X, y, state.classes, fit_intercept=self.fit_intercept))
+                if halts_where_separable(rule)
+                else None,
             )
             self._keep(done)
         return self._ended(known)
@@ -131,9 +128,10 @@ class OnlineLinearClassifier(LinearClassifier):
         return Run(learner.rest())
 
     def _before_round_one(self, labels: NDArray[Any], n_features: int) -> State:
+        rule = self._rule()
         self._check_classes(labels)
         many = bool(self.new_classes) or labels.size > 2
-        return state_before(self._rule(), labels, n_features, fit_intercept=self.fit_intercept, multiclass=many)
+        return state_before(rule, labels, n_features, fit_intercept=self.fit_intercept, multiclass=many)
 
     def _going_on(self, *groups: Any) -> State:
         """Return what was learned, to go on from with groups of labels; new ones only where that was asked for."""
@@ -157,6 +155,12 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _rule(self) -> Any:
         raise NotImplementedError
+
+
+def halts_where_separable(rule: Any) -> bool:
+    """Tell whether it is proven that a rule's passes come to an end where some vector separates the examples."""
+    # A normalised margin may be more than any vector has.
+    return isinstance(rule, Perceptron) or (isinstance(rule, MarginPerceptron) and not rule.normalized)
 
 
 def stretches(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
@@ -220,8 +224,11 @@ class OnlineClassifier(OnlineLinearClassifier):
         self.new_classes = new_classes
 
     def _takes_many_classes(self) -> bool:
-        rule = self.rule
-        return rule is None or (getattr(rule, "inputs", "") == "real" and getattr(rule, "tie", "") == "mistake")
+        try:
+            check_many_classes(self._rule())
+        except (OnlinearError, TypeError, ValueError, AttributeError):  # whatever a rule of the user's does
+            return False
+        return True
 
     def _rule(self) -> Any:
         rule: Any = Perceptron() if self.rule is None else self.rule

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.display import counted
 from onlinear.runs import Convergence
 from onlinear.theory import Inseparable, Separable
 from onlinear.theory.bounds.multiclass import ClassPairs
@@ -19,16 +20,17 @@ _PASSES = 1000
 """After so many passes it is asked whether there is anything to hope for."""
 _MOST = 1_000_000
 """No more passes than this, whatever is to be hoped for."""
-_ENTRIES, _WIDTH = 10_000_000, 1_000
-"""How large examples may be for that question, which takes a second or two then."""
+_ENTRIES, _PAIRED, _WIDTH = 3_000_000, 300_000, 100
+"""How many entries examples, or pairs of classes, may have for that question, and how many features: it takes a few
+seconds at most then."""
 
 C = TypeVar("C", bound=Convergence)
 
 
 def until_separated(
-    go_on: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str]
+    go_on: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str] | None
 ) -> tuple[C, str]:
-    """Return the outcome of a halting loop, and what is known where it has not halted.
+    """Return the outcome of a halting loop, and what is known where it has come to a limit.
 
     Parameters
     ----------
@@ -38,28 +40,38 @@ def until_separated(
         What to begin with.
     max_iter : int or None
         The limit of passes. None: 1,000; and a million, where it is certain that the loop will halt.
-    separable : callable
-        Returns True where the loop is certain to halt; otherwise what there is to say.
+    separable : callable or None
+        Returns True where the loop is certain to halt; otherwise what there is to say. None: nobody knows.
     """
     if max_iter is not None:
-        return go_on(start, max_iter), "more passes (max_iter) may help, or max_iter=None, which finds out"
+        finds_out = "" if separable is None else ", or max_iter=None, which finds out"
+        done = go_on(start, max_iter)
+        return done, f"more passes (max_iter) may help{finds_out}" if _at_limit(done) else ""
     done = go_on(start, _PASSES)
-    if done.halted or done.passes < _PASSES:
+    if not _at_limit(done):
         return done, ""
-    answer = separable()
+    answer = "it may never come to an end" if separable is None else separable()
     if isinstance(answer, str):
         return done, answer
     more = go_on(done, _MOST - _PASSES)
     # As if it had been one loop: each pass has its order, by its number.
-    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
-    return whole, "some vector separates them, but with a margin so small that it takes too long; scale the features"
+    reason = more.reason.replace(counted(_MOST - _PASSES, "pass"), counted(_MOST, "pass"))
+    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST, reason=reason)
+    small = "some vector separates them, but with a margin so small that it takes too long; scale the features"
+    return whole, small if _at_limit(whole) else ""
+
+
+def _at_limit(done: Convergence) -> bool:
+    """Tell whether a loop has ended at its limit: not by itself, and not because it is proven that it never will."""
+    return not done.halted and done.reason.startswith("gave up after")
 
 
 def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> bool | str:
     """Tell whether it is proven that examples can be separated; if it is not, return what is known instead."""
     others = classes.size - 1 if classes.size > 2 else 0
     stored = X.nnz if hasattr(X, "nnz") else X.size
-    if stored * max(1, 2 * others) > _ENTRIES or X.shape[1] * (others + 1) > _WIDTH:
+    entries_fit = 2 * stored * others <= _PAIRED if others else stored <= _ENTRIES
+    if not entries_fit or X.shape[1] * (others + 1) > _WIDTH:
         return "whether any vector separates them is not known; onlinear.separability can find out"
     seen = (
         ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen

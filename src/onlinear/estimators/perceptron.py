@@ -33,8 +33,8 @@ class PerceptronClassifier(OnlineLinearClassifier):
         Learn as if every example had a further feature 1; the theorems then speak of those longer examples.
     max_iter : int, optional
         `fit` gives up after this many passes. None: after 1,000, unless it is proven then that some vector separates
-        the examples; it goes on in that case, up to a million passes. (Where the examples are too many to find out
-        in a second or two, nobody asks.)
+        the examples; it goes on in that case, up to a million passes. (Where there are too many examples or features
+        to find out in a few seconds, nobody asks.)
     shuffle : bool
         Whether `fit` draws a new order for each pass; `partial_fit` never does.
     random_state : int, RandomState or None
@@ -201,7 +201,7 @@ class BatchPerceptronClassifier(LinearClassifier):
         X, y : matrix and labels
             The examples.
         sample_weight : array, optional
-            Numbers, at least 0: an example of weight 2 steps as two would, one of weight 0 as none.
+            Numbers, at least 0: an example of weight 2 steps as two would, and one of weight 0 takes no step.
         """
         check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
@@ -226,13 +226,9 @@ class BatchPerceptronClassifier(LinearClassifier):
                 ),
                 start,
                 self.max_iter,
-                lambda: (
-                    (
-                        self.schedule == "constant"
-                        and some_vector_separates(X[weighed], y[weighed], labels, fit_intercept=self.fit_intercept)
-                    )
-                    or "with this schedule it may take forever, even where there is a separator"
-                ),
+                (lambda: some_vector_separates(X[weighed], y[weighed], labels, fit_intercept=self.fit_intercept))
+                if self.schedule == "constant"
+                else None,
             )
             self._keep(done)
         return self._ended(known)

@@ -35,7 +35,7 @@ class Learner:
         self.classes = classes
         self.multiclass = isinstance(classes, ManyClasses)
         if self.multiclass:
-            _check_many_classes(rule)
+            check_many_classes(rule)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self.tie = TIES[rule.tie]
@@ -159,6 +159,8 @@ class Learner:
             raise ParameterError("two classes share one weight vector; new ones need a vector each from the start")
         known, classes = self.classes.labels, ManyClasses(labels)
         places = classes.encode(known)
+        if np.unique(places).size < places.size:
+            raise ParameterError(f"labels of type {labels.dtype} cannot tell apart those known: {known.tolist()}")
         n = self.n_features + self.bias
         self.arrays = rearranged(self.engine_rule, self.arrays, n, places, labels.size)
         if self.origin is not None:
@@ -312,7 +314,7 @@ def classes_of(state: State) -> Classes | ManyClasses:
     return ManyClasses(state.classes) if state.multiclass else Classes(state.classes)
 
 
-def _check_many_classes(rule: Any) -> None:
+def check_many_classes(rule: Any) -> None:
     """Raise unless a rule can have a weight vector for each class: its score must be ⟨w,x⟩, and its sign decide."""
     name = type(rule).__name__
     if rule.inputs != "real":

@@ -167,7 +167,10 @@ def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
         learner.trail = None
         return learner
     if isinstance(learner.classes, ManyClasses):
-        raise ParameterError("a stream has two labels; with more classes give X and y, or blocks (X, y)")
+        raise ParameterError(
+            "the state has a weight vector for each class, and a stream two labels; go on in Python, from X and y or"
+            " blocks (X, y)"
+        )
     stream.expect(learner.classes)
     stream.check_features(learner.names, learner.how_read)
     return learner

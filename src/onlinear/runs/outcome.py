@@ -66,12 +66,12 @@ class Run(Facts):
     @property
     def mistakes_positive(self) -> int:
         """m₊: mistakes on examples of the second class, of two."""
-        return self.state.mistakes_by_class[1]
+        return self._of_two()[1]
 
     @property
     def mistakes_negative(self) -> int:
         """m₋: mistakes on examples of the first class, of two."""
-        return self.state.mistakes_by_class[0]
+        return self._of_two()[0]
 
     @property
     def updates(self) -> int:
@@ -194,6 +194,11 @@ class Run(Facts):
         parts = list(self._scored(learner, source, 0)) or [learner.score(source.block(slice(0, 0), 0, False), 0, 0)[:2]]
         scores, codes = zip(*parts, strict=True)
         return np.concatenate(scores), np.concatenate(codes)
+
+    def _of_two(self) -> tuple[int, ...]:
+        if self.state.multiclass:
+            raise AttributeError("where each class has its own weights none is positive or negative: mistakes_by_class")
+        return self.state.mistakes_by_class
 
     def _check_columns(self, X: Any) -> None:
         """Raise where the columns of a frame are not the features, or not in their order: columns go by their place."""

@@ -87,7 +87,7 @@ class ManyClasses:
         """Return the numbers of integers, −1 for what is no label."""
         least, table = self._table  # type: ignore[misc]  # only called where there is one
         inside = (y >= least) & (y < least + table.size)
-        codes: NDArray[np.intp] = table[np.where(inside, y, least).astype(np.int64) - least]
+        codes: NDArray[np.intp] = table[np.where(inside, y.astype(np.int64), least) - least]
         return np.where(inside, codes, -1)
 
     def _searched(self, y: NDArray[Any]) -> NDArray[np.intp]:

@@ -105,7 +105,8 @@ def open_stream(
     if known is not None:
         options = Reading(**(known.reading or {}))
         names = None if known.names is None else without_blanks(known.names)
-        classes = known.classes if classes is None else classes
+        if classes is None and not known.multiclass:
+            classes = known.classes
     options = options.but(**reading)
     source = _Source(data, y, options, max_features, labelled, names, _label_kind(classes))
     if _are_paths(data):

@@ -109,8 +109,8 @@ def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
     """Return the examples as the rule saw them."""
     if options.get("multiclass", False):
         if y is None or options["normalize"]:
-            what = "blocks" if y is None else "normalised rows"
-            raise ParameterError(f"with more than two classes there are no certificates for {what}; give X and y")
+            what = "blocks; give X and y" if y is None else "normalised rows; normalise them beforehand"
+            raise ParameterError(f"with more than two classes there are no certificates for {what}")
         return ClassPairs(X, y, options["classes"], fit_intercept=options["fit_intercept"])
     names = ("fit_intercept", "normalize", "classes", "n_features")
     return Examples(X, y, **{name: options[name] for name in names})

@@ -11,6 +11,7 @@ import numpy as np
 import onlinear.rules
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import check_rule
+from onlinear.runs import state_before
 from onlinear.runs.batch import BatchPerceptron, BatchRun, batch_perceptron
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
@@ -78,8 +79,8 @@ def _converted(X: Any, layout: str) -> Any:
 def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
     """Do it again."""
     options, procedure = description["options"], description["procedure"]
-    if options.get("multiclass", False) and len(options["classes"]) < 3:
-        raise ParameterError("its classes came one after another; a certificate needs them all named at the start")
+    if options.get("multiclass", False) and len(options["classes"]) < 3 and options["start"] is None:
+        return _with_a_vector_each(rule, X, y, options, procedure)
     common: dict[str, Any] = {
         "fit_intercept": options["fit_intercept"],
         "normalize": options["normalize"],
@@ -96,6 +97,16 @@ def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
         return batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **common)
     common |= {name: procedure[name] for name in ("selection", "seed", "max_updates")}
     return converge(rule, X, y, **common)
+
+
+def _with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], procedure: dict[str, Any]) -> Run:
+    """Do again what two classes did that could have become more."""
+    classes, n = np.array(options["classes"]), options["n_features"]
+    state = state_before(rule, classes, n, fit_intercept=options["fit_intercept"], multiclass=True)
+    if procedure["kind"] == "run":
+        return run(rule, _passes(X, y, procedure["passes"]), state=state)
+    limits = {name: procedure[name] for name in ("selection", "seed", "max_updates", "max_passes")}
+    return converge(rule, X, y, start=state, **limits)
 
 
 def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:

@@ -1,0 +1,47 @@
+"""Models of more than two classes on the command line: they are made in Python, and predict and are looked at here."""
+
+import numpy as np
+import pytest
+
+import onlinear
+from command_line import lines_of, run
+
+X = np.array([[2.0, 0.0], [0.0, 2.0], [-2.0, -2.0]])
+LABELS = ["feature", "b", "c"]
+
+
+@pytest.fixture
+def model(tmp_path):
+    done = onlinear.converge(onlinear.rules.Perceptron(), X, LABELS, classes=LABELS)
+    done.save(tmp_path / "model")
+    (tmp_path / "data.svm").write_text("0 1:2\n0 2:2\n0 1:-2 2:-2\n", encoding="utf-8")
+    np.save(tmp_path / "data.npy", X)
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("name", ["data.svm", "data.npy"])
+def test_predict(model, tmp_path, name):
+    scores = onlinear.load(model).decision_function(X).tolist()
+    assert run("predict", model, tmp_path / name).stdout.splitlines() == LABELS
+    shown = run("predict", model, tmp_path / name, "--scores").stdout.splitlines()
+    assert shown == ["\t".join([label, *map(repr, row)]) for label, row in zip(LABELS, scores, strict=True)]
+    assert lines_of("predict", model, tmp_path / name, "--scores") == [
+        {"prediction": label, "score": row} for label, row in zip(LABELS, scores, strict=True)
+    ]
+
+
+def test_inspect(model):
+    done = onlinear.load(model)
+    shown = run("inspect", model).stdout
+    assert "'feature', 'b', 'c'" in shown
+    assert "on these classes" in shown
+    [told] = lines_of("inspect", model)
+    assert told["mistakes_by_class"] == list(done.mistakes_by_class)
+    assert {one["feature"]: one["weights"] for one in told["top"]} == {
+        j: dict(zip(LABELS, done.weights[:, j].tolist(), strict=True)) for j in range(2)
+    }
+
+
+def test_training_goes_on_in_python_only(model, tmp_path):
+    failed = run("train", tmp_path / "data.svm", "--from", model, code=2)
+    assert "go on in Python, from X and y" in failed.stderr
