@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import onlinear
+import onlinear.river
 from onlinear.cli.app import commands
 
 PAGES = {
@@ -19,6 +20,7 @@ PAGES = {
         if name[0] != "_" and name not in {"rules", "datasets", "errors", "estimators", "streams", "theory"}
     ],
     "onlinear.rules": onlinear.rules.__all__,
+    "onlinear.river": onlinear.river.__all__,
     "onlinear.streams": [name for name in onlinear.streams.__all__ if name not in onlinear.__all__],
     "onlinear.datasets": onlinear.datasets.__all__,
     "onlinear.theory": [name for name in onlinear.theory.__all__ if name not in {"bounds", *onlinear.__all__}],

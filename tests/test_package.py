@@ -25,6 +25,7 @@ PUBLIC = {
     "onlinear.streams": "Chunk Reading Stream open_stream pack",
     "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
         index rule size squared_norm uniform value weight""",
+    "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
     "onlinear.theory": """Broken Certificate Comparator Inseparable LemmaReport Margin MarginInterval Separable Step
         Undecided best_comparator bounds certify distances hinge margin max_margin radius rescale separability
