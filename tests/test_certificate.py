@@ -20,7 +20,7 @@ from onlinear.rules import (
     dot,
     rule,
 )
-from onlinear.runs import state_before
+from onlinear.runs import state_before, with_classes
 from onlinear.theory import Certificate
 from strategies import LAYOUTS, as_layout, in_blocks
 
@@ -210,9 +210,14 @@ def test_what_has_no_certificate_with_several_classes():
         onlinear.certify(weighed, X, y)
     with pytest.raises(ParameterError, match="no certificates for blocks"):
         onlinear.certify(onlinear.run(Perceptron(), X, y, classes=range(3)), [(X, y)])
-    grown = onlinear.run(Perceptron(), X[:2], y[:2], state=state_before(Perceptron(), [0, 1], 3, multiclass=True))
-    with pytest.raises(ParameterError, match="came one after another"):
-        onlinear.certify(grown, X[:2], y[:2])
+    X, y = X[::-1] * [-1.0, 1.0, 1.0], np.sort(y)  # the third class comes last, and would have been in the way before
+    first = slice(0, np.count_nonzero(y < 2))
+    two = onlinear.run(Perceptron(), X[first], y[first], state=state_before(Perceptron(), [0, 1], 3, multiclass=True))
+    onlinear.certify(two, X[first], y[first]).verify(X[first], y[first])
+    rest = slice(first.stop, None)
+    grown = onlinear.run(Perceptron(), X[rest], y[rest], state=with_classes(two.state, range(3)))
+    with pytest.raises(DataError, match="the run has"):
+        onlinear.certify(grown, X, y)
 
 
 def leaves(value, path=()):

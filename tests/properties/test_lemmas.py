@@ -270,7 +270,7 @@ def test_a_trace_leaves_the_run_as_it_is(rule_, data):
     X, y = data.draw((advice if rule_.inputs == "advice" else real)())
     plain, recorded = (onlinear.run(rule_, X / 1.0, y, trace=trace) for trace in (False, Potentials()))
     assert recorded.weights.tobytes() == plain.weights.tobytes()
-    for name in ("rounds", "updates", "mistakes_positive", "mistakes_negative", "steps", "reach"):
+    for name in ("rounds", "updates", "mistakes_by_class", "steps", "reach"):
         assert getattr(recorded.state, name) == getattr(plain.state, name)
     trace = recorded.trace
     assert len(trace.labels) == len(trace.steps) == len(trace.squared_lengths) == trace.updates.size

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -98,6 +98,7 @@ def agree(run, oracle, intercept):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("block", BLOCKS)
+@settings(max_examples=30)
 @given(data=many_classes(), intercept=st.booleans(), margin=st.none() | st.integers(0, 40))
 def test_every_layout_and_block_agrees_with_the_oracle(layout, block, data, intercept, margin):
     X, y, k = data

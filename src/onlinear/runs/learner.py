@@ -54,7 +54,7 @@ class Learner:
         self.arrays = started(self.engine_rule, self._entries(n))
         if start is not None:
             self._take_weights(start)
-        elif weights_of(started(self.engine_rule, max(1, self._entries(n)))).any():  # of no features nothing shows
+        elif weights_of(self.arrays if self._entries(n) else started(self.engine_rule, 1)).any():
             self.origin = weights_of(self.arrays).copy()
 
     @classmethod
