@@ -210,12 +210,12 @@ def test_what_has_no_certificate_with_several_classes():
         onlinear.certify(weighed, X, y)
     with pytest.raises(ParameterError, match="no certificates for blocks"):
         onlinear.certify(onlinear.run(Perceptron(), X, y, classes=range(3)), [(X, y)])
-    X, y = X[::-1] * [-1.0, 1.0, 1.0], np.sort(y)  # the third class comes last, and would have been in the way before
-    first = slice(0, np.count_nonzero(y < 2))
-    two = onlinear.run(Perceptron(), X[first], y[first], state=state_before(Perceptron(), [0, 1], 3, multiclass=True))
+    order = np.argsort(y, kind="stable")  # the third class comes last, and would have been a rival before
+    X, y, margin = X[order], y[order], MarginPerceptron(20.0, normalized=False)
+    first, rest = slice(0, np.count_nonzero(y < 2)), slice(np.count_nonzero(y < 2), None)
+    two = onlinear.run(margin, X[first], y[first], state=state_before(margin, [0, 1], 3, multiclass=True))
     onlinear.certify(two, X[first], y[first]).verify(X[first], y[first])
-    rest = slice(first.stop, None)
-    grown = onlinear.run(Perceptron(), X[rest], y[rest], state=with_classes(two.state, range(3)))
+    grown = onlinear.run(margin, X[rest], y[rest], state=with_classes(two.state, range(3)))
     with pytest.raises(DataError, match="the run has"):
         onlinear.certify(grown, X, y)
 
