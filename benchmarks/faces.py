@@ -73,7 +73,6 @@ def against_river():
         ours, theirs = best(
             lambda: one_by_one(onlinear.river.PerceptronClassifier(), examples),  # noqa: B023
             lambda: one_by_one(linear_model.Perceptron(), examples),  # noqa: B023
-            turns=5,
         )
         share = once(examples).mistakes / n
         report(f"  dicts, {size} of {names:,} features, {share:.0%} mistakes", theirs / ours, target, operator.ge)
@@ -83,7 +82,6 @@ def against_river():
     ours, theirs = best(
         lambda: onlinear.river.PerceptronClassifier().learn_many(X, y),
         lambda: learned(linear_model.Perceptron(), examples),
-        turns=5,
     )
     report("  learn_many on a frame of 9 columns, against its loop of learn_one", theirs / ours, 50.0, operator.ge)
 

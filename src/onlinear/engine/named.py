@@ -8,10 +8,16 @@ example names its features, so the bits are those of the compiled passes over a 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from onlinear.engine.flat import HUGE, LANES, TINY, careful_norm
+import numpy as np
+
+from onlinear.engine.flat import HUGE, LANES, TINY, Floats, address, careful_norm, norm
+
+_SHORT = 32
+"""Up to so many features the length of a row is computed in plain Python: passing them on would cost more."""
 
 
 class NamedWeights:
@@ -59,6 +65,9 @@ class NamedRow:
 
     def length(self) -> float:
         """Return ‖x‖, the intercept's constant 1 included."""
+        if len(self.features) > _SHORT:
+            features = _compiled_norm(array("d", [*self.features.values()]))
+            return math.sqrt(features * features + 1.0) if self.bias else features
         values = list(map(float, self.features.values()))  # whole numbers would be squared exactly
         entries = iter(values + [0.0] * (-len(values) % LANES))
         a = b = c = d = e = f = g = h = 0.0
@@ -75,3 +84,15 @@ class NamedRow:
         square = ((a + e) + (c + g)) + ((b + f) + (d + h))
         features = math.sqrt(square) if TINY < square < HUGE else careful_norm(values, 0, len(values))
         return math.sqrt(features * features + 1.0) if self.bias else features
+
+
+def norm_of(values: Floats) -> float:
+    """Return ‖x‖ of an array's entries."""
+    return norm(address(values), 0, values.size)
+
+
+def _compiled_norm(values: array[float]) -> float:
+    # numba is imported by the first long example that something is learned from, and not before.
+    from onlinear.engine.compile import dispatcher
+
+    return float(dispatcher(norm_of)(np.frombuffer(values)))

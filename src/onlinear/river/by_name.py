@@ -9,7 +9,7 @@ from typing import Any
 
 from onlinear.engine.named import NamedRow, NamedWeights
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
-from onlinear.river.values import PLAIN, as_numbers, refusal
+from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
 
 
@@ -117,7 +117,7 @@ class ByName:
         if ((score > 0.0) - (score < 0.0) or self.tie) == y:
             return
         counts[MISTAKES + positive] += 1
-        if scored_before and not PLAIN.issuperset(map(type, x.values())):
+        if scored_before and not _is_plain(x):
             # Equal to what was scored, but a NumPy number all the same.
             row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight
@@ -132,3 +132,11 @@ class ByName:
         self._scored = None
         while len(features) > self._met:
             features.popitem()
+
+
+def _is_plain(x: Mapping[Any, Any]) -> bool:
+    """Tell whether Python calculates with an example's values as compiled code does: their sum shows it at once."""
+    try:
+        return type(sum(x.values(), 0.0)) is float
+    except TypeError:
+        return False

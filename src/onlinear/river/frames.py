@@ -31,7 +31,8 @@ class Frame:
 
     def values(self) -> Floats:
         """Return the values in float64, a row for each example."""
-        if all(map(_holds_numbers, self.native.dtypes)):
+        # Of dates and the like polars would make numbers without a word.
+        if not any(dtype.is_temporal() for dtype in getattr(self.native, "schema", {}).values()):
             values = self.native.to_numpy()
             if values.dtype.kind in _NUMBERS:
                 return np.asarray(values, dtype=np.float64)
@@ -46,11 +47,6 @@ class Frame:
             return library.Series(values)
         empty = {"dtype": object} if all(value is None for value in values) else {}
         return library.Series(values, index=self.native.index, **empty)
-
-
-def _holds_numbers(dtype: Any) -> bool:
-    """Tell whether a column's type is not one that polars would turn into numbers without a word, such as a date."""
-    return not hasattr(dtype, "is_temporal") or not dtype.is_temporal()
 
 
 def _column(values: NDArray[Any], name: Any) -> NDArray[Any]:

@@ -30,7 +30,7 @@ def as_floats(values: Collection[Any]) -> array[float]:
     if not PLAIN.issuperset(map(type, values)) and any(isinstance(v, complex | np.complexfloating) for v in values):
         raise TypeError("a complex number")  # of which NumPy would drop the imaginary part
     # It takes whatever calls itself a number, but no text: float() would.
-    return array("d", values)
+    return array("d", [*values])
 
 
 def refusal(x: Mapping[Any, Any], where: str = "", inputs: str = "real") -> DataError:
