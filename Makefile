@@ -4,13 +4,19 @@ BIN := .venv/bin
 READY := .venv/ready
 PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: run test lint bench fuzz kill docs wheel clean
+.PHONY: run test compiled uncompiled lint bench fuzz kill docs wheel clean
 
 run: $(READY)
 	@$(BIN)/python -m onlinear.experiments
 
+# Side by side, each with its output in one piece.
 test: $(READY)
+	$(MAKE) --jobs=2 --output-sync=target compiled uncompiled
+
+compiled: $(READY)
 	$(BIN)/python -m pytest
+
+uncompiled: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
 
 lint: $(READY)
