@@ -89,6 +89,12 @@ def test_advice_that_helps():
     assert warning_of(winnow, X, y).endswith("more passes (max_iter) may help")
     assert warning_of(perceptron.set_params(max_iter=None), X, y).endswith("those in rows 1, 2 cancel exactly")
     assert warning_of(winnow.set_params(max_iter=None), X, y).endswith("it may never come to an end")
+    wide = np.eye(4, 40)
+    wide[3] = wide[2]  # which contradict each other; but with three classes there are too many features to ask
+    said = warning_of(perceptron, wide, [0, 1, 2, 0])
+    assert said.endswith("whether any vector separates them is not known; certificate(X, y) can find out")
+    fresh = onlinear.PerceptronClassifier().partial_fit(wide, [0, 1, 2, 0], classes=range(3))
+    assert fresh.certificate(wide, [0, 1, 2, 0]).record["separability"]["verdict"] == "inseparable"
 
 
 def test_two_classes_that_could_have_been_more_have_a_certificate():

@@ -72,7 +72,7 @@ def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit
     stored = X.nnz if hasattr(X, "nnz") else X.size
     entries_fit = 2 * stored * others <= _PAIRED if others else stored <= _ENTRIES
     if not entries_fit or X.shape[1] * (others + 1) > _WIDTH:
-        return "whether any vector separates them is not known; onlinear.separability can find out"
+        return "whether any vector separates them is not known; certificate(X, y) can find out"
     seen = (
         ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen
         if others

@@ -98,8 +98,8 @@ def batch_perceptron(
     tie, fit_intercept, normalize, classes
         As in `onlinear.rules.Perceptron` and `onlinear.run`.
     sample_weight : array
-        The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 counts as two, one
-        of weight 0 as none.
+        The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 steps as two
+        would, and one of weight 0 takes no step.
 
     Returns
     -------
