@@ -20,7 +20,7 @@ import libsvm_oracle  # noqa: E402
 from onlinear.engine import text as compiled  # noqa: E402
 from onlinear.streams import files  # noqa: E402
 from onlinear.streams.files import Piece  # noqa: E402
-from onlinear.streams.libsvm import LibsvmReader  # noqa: E402
+from onlinear.streams.formats.libsvm import LibsvmReader  # noqa: E402
 
 SLACK = files._SLACK
 ANYWHERE = 1 << 30

@@ -18,8 +18,11 @@ import numpy as np
 
 import onlinear
 from onlinear.errors import OnlinearError
+from onlinear.models import file as model_file
+from onlinear.models import rule as model_rule
+from onlinear.models import tensors as tensor_file
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
-from onlinear.runs import model_file, model_rule, saved, tensor_file
+from onlinear.runs import saved
 
 ROOT = Path(__file__).resolve().parents[1]
 DIGEST = re.compile(rb'\\"sha256\\":\\"([0-9a-f]{64})\\"')

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import OnlinearError
-from onlinear.runs.model_file import peek
+from onlinear.models.file import peek
 
 SCRIPT = """
 import sys

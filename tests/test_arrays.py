@@ -17,8 +17,8 @@ import scipy.sparse
 from hypothesis import given
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.arrays import blocks_reader, matrix_reader, npy, npy_reader, npz, npz_reader
 from onlinear.streams.files import found
+from onlinear.streams.formats.arrays import blocks_reader, matrix_reader, npy, npy_reader, npz, npz_reader
 from onlinear.streams.reading import Reading
 from strategies import LAYOUTS, as_layout, examples
 

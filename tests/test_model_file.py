@@ -25,14 +25,14 @@ from hypothesis import given
 import onlinear
 import strategies
 from golden import make as golden
+from onlinear.atomic import replace_file
 from onlinear.engine.fingerprint import own_fingerprint
 from onlinear.errors import DataError, ModelError, OnlinearError, ParameterError
+from onlinear.models.file import _READING, peek, read, write
+from onlinear.models.rule import BUILT_IN
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow, dot
-from onlinear.runs.batch import BatchPerceptron
-from onlinear.runs.model_file import _READING, peek, read, write
-from onlinear.runs.model_rule import BUILT_IN
+from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.saved import load
-from onlinear.runs.whole_file import replace_file
 from onlinear.streams.reading import Reading
 
 X, Y = onlinear.datasets.separable(0.1, n=60, d=3, seed=3)
@@ -1059,7 +1059,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch, step):
 
 CUT_SHORT = """
 import os, signal, sys
-from onlinear.runs.whole_file import replace_file
+from onlinear.atomic import replace_file
 
 def chunks():
     yield b"half of it"

@@ -14,13 +14,13 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 
-from onlinear.engine.trail import RowSums, sparse_sums
+from onlinear.data.checksum import RowSums, sparse_sums
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams import packed
-from onlinear.streams.arrays import blocks_reader, matrix_reader
-from onlinear.streams.libsvm import LibsvmReader
-from onlinear.streams.packed import packing, reader
-from onlinear.streams.packed.form import END, MARK, End, batch_sum, schema
+from onlinear.streams.formats import packed
+from onlinear.streams.formats.arrays import blocks_reader, matrix_reader
+from onlinear.streams.formats.libsvm import LibsvmReader
+from onlinear.streams.formats.packed import packing, reader
+from onlinear.streams.formats.packed.form import END, MARK, End, batch_sum, schema
 from onlinear.streams.quarantine import Quarantine
 from onlinear.streams.reading import Reading
 from onlinear.streams.stream import Stream

@@ -23,8 +23,7 @@ from pyarrow import feather, parquet
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.files import found
-from onlinear.streams.reading import Reading
-from onlinear.streams.tables import (
+from onlinear.streams.formats.tables import (
     arrow_reader,
     batches,
     csv_reader,
@@ -34,7 +33,8 @@ from onlinear.streams.tables import (
     parquet_reader,
     readers,
 )
-from onlinear.streams.tables.words import words as words_of
+from onlinear.streams.formats.tables.words import words as words_of
+from onlinear.streams.reading import Reading
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-50, 50).map(float)
 CATEGORIES = st.sampled_from(["red", "blue", "a b", 'x"y', "p,q", "two\nlines", "é", "=", "日本", " pad "])

@@ -8,9 +8,9 @@ import scipy.sparse
 
 import onlinear
 from onlinear.errors import DataError, ModelError, ParameterError
+from onlinear.models import file as model_file
+from onlinear.models.checkpoint import Checkpoint
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
-from onlinear.runs import model_file
-from onlinear.runs.checkpoint import Checkpoint
 
 RULES = [Perceptron(), MarginPerceptron(0.2), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
 

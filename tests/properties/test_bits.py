@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 import onlinear
+from onlinear.models.state import weights_of
 from onlinear.rules import (
     MarginPerceptron,
     Perceptron,
@@ -14,7 +15,6 @@ from onlinear.rules import (
     WeightedMajority,
     Winnow,
 )
-from onlinear.runs.state import weights_of
 from strategies import as_layout, in_blocks, labels
 
 RULES = {

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 import libsvm_oracle
 from libsvm_oracle import Example, Fault
 from onlinear.streams import files
-from onlinear.streams.libsvm import LibsvmReader
+from onlinear.streams.formats.libsvm import LibsvmReader
 
 DIGITS = st.text("0123456789", max_size=30)
 SIGNS = st.sampled_from(["", "", "-", "+"])

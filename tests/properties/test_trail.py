@@ -5,8 +5,8 @@ import numpy as np
 import scipy.sparse
 from hypothesis import assume, given
 
+from onlinear.data.checksum import Trail, row_sums
 from onlinear.engine.rows import DenseBlock, SparseBlock
-from onlinear.engine.trail import Trail, row_sums
 from strategies import real
 
 

@@ -112,7 +112,7 @@ def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, li
 
 def _of_run(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:
     """Return the certificate of a saved run, for JSON and as text, once it is in its file."""
-    from onlinear.runs.whole_file import replace_file
+    from onlinear.atomic import replace_file
     from onlinear.theory import certify
 
     with working("certifying", quiet=quiet) as told:

@@ -43,7 +43,7 @@ def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **re
     if Path(output).suffix.lower() not in _ENDINGS:
         raise click.BadParameter(f"{output} must end with {' or '.join(_ENDINGS)}", param_hint="--output")
 
-    from onlinear.streams.packed import pack
+    from onlinear.streams.formats.packed import pack
 
     stream = opened(data, reading, output=output)
     begun = False

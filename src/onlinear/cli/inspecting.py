@@ -53,7 +53,7 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
 
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     """Return what a model file says, and what can be computed where its rule is known."""
-    from onlinear.runs.model_file import mistakes_of
+    from onlinear.models.file import mistakes_of
 
     rule, rounds = header["rule"], header["rounds"]
     by_class, labels = mistakes_of(header), header["classes"]["labels"]
@@ -103,7 +103,7 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     """Return the features with the largest weights, or the experts with the fewest mistakes."""
     import numpy as np
 
-    from onlinear.runs.model_file import weights_and_names
+    from onlinear.models.file import weights_and_names
 
     made = None if run is None else run.expert_mistakes
     weights, names = weights_and_names(model) if run is None else (run.weights, run.state.names)

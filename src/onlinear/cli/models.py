@@ -27,7 +27,7 @@ def loaded(path: str, rule: str | None) -> Run:
 
 def described(path: str) -> dict[str, Any]:
     """Return what a model file says of itself."""
-    from onlinear.runs.model_file import peek
+    from onlinear.models.file import peek
 
     return peek(path)
 

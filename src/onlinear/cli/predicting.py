@@ -40,7 +40,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     """
     import numpy as np
 
-    from onlinear.streams.labels import plain
+    from onlinear.data.labels import plain
 
     run = loaded(model, rule)
     try:

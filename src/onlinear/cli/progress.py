@@ -112,7 +112,7 @@ def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
 
 def mapping(classes: Any) -> str:
     """Return what the labels mean, in words."""
-    from onlinear.streams.labels import show
+    from onlinear.data.labels import show
 
     negative, positive = map(show, classes)
     return f"labels: {negative} → negative, {positive} → positive"

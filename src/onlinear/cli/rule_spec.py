@@ -121,7 +121,7 @@ def _value(node: ast.expr, name: str, hint: str) -> Any:
 
 def _found(name: str, hint: str) -> Any:
     """Return the class that is meant."""
-    from onlinear.runs.model_rule import _is_rule
+    from onlinear.models.rule import _is_rule
 
     if not name:
         raise _bad("no rule is named", hint)

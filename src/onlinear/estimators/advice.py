@@ -18,8 +18,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 
+from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.labels import Classes
 
 Advice: TypeAlias = NDArray[np.int8]
 

@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from onlinear.data.labels import as_labels, show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
 from onlinear.runs import Convergence, Run
-from onlinear.streams.labels import as_labels, show
 from onlinear.theory import Certificate, certify
 
 # Numbers stay as they are, whatever their type, and the pass finds NaN and infinity: nothing is copied or read twice.

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from onlinear.data.labels import Classes, show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import Advice, Rows, asked, fresh, named, rows_of, told
@@ -18,7 +19,6 @@ from onlinear.estimators.base import all_or_nothing, as_text, check_discrete, ch
 from onlinear.rules.experts import WeightedMajority
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, run, state_before
-from onlinear.streams.labels import Classes, show
 from onlinear.theory import Certificate, certify
 
 

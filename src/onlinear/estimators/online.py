@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from onlinear.checks import check_integers
 from onlinear.errors import DataError, OnlinearError, ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.patience import some_vector_separates, until_separated
 from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
-from onlinear.runs.converge import Selection, check_integers
+from onlinear.runs.converge import Selection
 from onlinear.runs.learner import check_many_classes
 from onlinear.runs.online import as_weights, feed, read_arrays, resumed
 

@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_integers
+from onlinear.data.labels import show
 from onlinear.errors import DataError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.online import OnlineLinearClassifier
@@ -15,8 +17,6 @@ from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs import batch_perceptron
 from onlinear.runs.batch import Schedule
-from onlinear.runs.converge import check_integers
-from onlinear.streams.labels import show
 
 
 class PerceptronClassifier(OnlineLinearClassifier):

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Mapping
 from math import isfinite
 from typing import Any
 
-from onlinear.engine.named import NamedRow, NamedWeights
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
+from onlinear.river.named import NamedRow, NamedWeights
 from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
 

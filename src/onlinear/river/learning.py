@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import Classes, ManyClasses, declared_classes, show
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import MISTAKES
 from onlinear.errors import DataError, ParameterError
@@ -21,7 +22,6 @@ from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import as_weights
 from onlinear.runs.outcome import Run
-from onlinear.streams.labels import Classes, ManyClasses, declared_classes, show
 
 _BOOLS = Classes(np.array([False, True]))
 

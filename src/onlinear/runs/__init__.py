@@ -1,5 +1,6 @@
 """A stream through a rule: predict, learn, count."""
 
+from onlinear.models.state import State
 from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.classes import state_before, with_classes
 from onlinear.runs.comparing import compare
@@ -7,7 +8,6 @@ from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
 from onlinear.runs.saved import load
-from onlinear.runs.state import State
 from onlinear.runs.trace import Potentials, Trace
 from onlinear.runs.training import Progress, train
 

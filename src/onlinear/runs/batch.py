@@ -5,49 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from onlinear.checks import check_integers
+from onlinear.data.matrices import spans
 from onlinear.display import counted
-from onlinear.engine.algebra import add, dot, weight
-from onlinear.engine.flat import Floats
-from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
-from onlinear.rules.rule import Tie, rule
-from onlinear.runs.converge import Convergence, check_integers, ended, learn_until, ready, settled
+from onlinear.models.state import State
+from onlinear.rules.batch import BatchPerceptron
+from onlinear.rules.rule import Tie
+from onlinear.runs.converge import Convergence, ended, learn_until, ready, settled
 from onlinear.runs.online import as_weights, read_arrays
 from onlinear.runs.outcome import Run
-from onlinear.runs.state import State
-from onlinear.streams.sources import spans
 
 Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
-
-
-class Batch(NamedTuple):
-    """Weights, and the sum of y·x over the misclassified examples of the pass that is under way."""
-
-    w: Floats
-    direction: Floats
-
-
-@rule(additive=True, weighted=True)
-class BatchPerceptron(NamedTuple):
-    """What a pass of the batch perceptron does: score with w, and collect Σ y·x over the mistakes."""
-
-    tie: Tie = "mistake"
-
-    def start(self, n: int) -> Batch:
-        return Batch(np.zeros(n), np.zeros(n))
-
-    def score(self, state: Batch, x: Row) -> float:
-        return dot(state.w, x)
-
-    def update(self, state: Batch, x: Row, y: float, score: float, mistake: bool) -> float:
-        if not mistake:
-            return 0.0
-        add(state.direction, weight(x) * y, x)
-        return weight(x)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

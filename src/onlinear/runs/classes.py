@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onlinear.data.labels import ManyClasses, checked_labels, named_classes
 from onlinear.errors import ParameterError
+from onlinear.models.state import State
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
-from onlinear.runs.state import State
-from onlinear.streams.labels import ManyClasses, checked_labels, named_classes
 
 
 def state_before(

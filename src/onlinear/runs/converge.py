@@ -10,20 +10,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_integers
+from onlinear.data.labels import distinct, found_classes, named_classes
+from onlinear.data.matrices import Source, spans
 from onlinear.display import counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import STEPS
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import ParameterError
+from onlinear.models.state import State, weights_of
 from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.outcome import Run
-from onlinear.runs.state import State, weights_of
-from onlinear.streams.labels import distinct, found_classes, named_classes
-from onlinear.streams.sources import Source, spans
 
 Selection: TypeAlias = Literal["cyclic", "random", "worst"]
 Codes: TypeAlias = NDArray[Any]
@@ -130,13 +131,6 @@ def converge(
         done = loop.passes(selection, seed, max_updates, max_passes)
     limit = None if max_updates is None else int(max_updates)
     return replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
-
-
-def check_integers(least: int, **values: Any) -> None:
-    """Raise where an argument is no integer, or too small."""
-    for name, value in values.items():
-        if not (isinstance(value, int | np.integer) and value >= least):
-            raise ParameterError(f"{name} is {value!r}; it must be an integer, at least {least}")
 
 
 class Begun(NamedTuple):

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.checksum import Trail
+from onlinear.data.labels import Classes, ManyClasses
+from onlinear.data.matrices import Source
 from onlinear.engine import passes
 from onlinear.engine.algebra import dot
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseRow
-from onlinear.engine.trail import Trail
 from onlinear.errors import DataError, ParameterError, RuleError
+from onlinear.models.state import Room, State, each_array, rearranged, sealed, started, weights_of
 from onlinear.rules.rule import INPUTS, TIES, predicts_by_sign
-from onlinear.runs.state import Room, State, each_array, rearranged, sealed, started, weights_of
-from onlinear.streams.labels import Classes, ManyClasses
-from onlinear.streams.sources import Source
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)

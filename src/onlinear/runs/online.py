@@ -9,17 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.flat import Floats
-from onlinear.engine.rows import NO_WEIGHTS, Block
-from onlinear.engine.trail import RowSums, Trail, row_sums
-from onlinear.errors import DataError, ParameterError
-from onlinear.rules.rule import Rule, check_rule
-from onlinear.runs.learner import Learner
-from onlinear.runs.outcome import Run
-from onlinear.runs.state import State
-from onlinear.runs.trace import Potentials, Recorder, potentials
-from onlinear.streams.chunk import Chunk
-from onlinear.streams.labels import (
+from onlinear.data.checksum import Trail
+from onlinear.data.chunk import Chunk
+from onlinear.data.labels import (
     Classes,
     ManyClasses,
     as_labels,
@@ -29,7 +21,15 @@ from onlinear.streams.labels import (
     named_classes,
     show,
 )
-from onlinear.streams.sources import Source, open_source, spans
+from onlinear.data.matrices import Source, open_source, spans, sums_of
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import NO_WEIGHTS
+from onlinear.errors import DataError, ParameterError
+from onlinear.models.state import State
+from onlinear.rules.rule import Rule, check_rule
+from onlinear.runs.learner import Learner
+from onlinear.runs.outcome import Run
+from onlinear.runs.trace import Potentials, Recorder, potentials
 from onlinear.streams.stream import Stream
 
 Pair: TypeAlias = tuple[Source, NDArray[Any]]
@@ -196,12 +196,6 @@ def feed(
             raise learner.refuse(source, i, row + i)
         if learner.trail is not None:
             learner.trail.add(sums_of(source, span, block), codes)
-
-
-def sums_of(source: Source, span: slice, block: Block) -> RowSums:
-    """Return the row sums of a block for the trail; where it was read ahead, they were taken then."""
-    taken = None if source.origin is None else source.origin.sums
-    return row_sums(block) if taken is None else taken.part(span)
 
 
 def _pairs(X: Any, y: Any) -> Iterator[Pair]:

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import show
+from onlinear.data.matrices import Source, column_names, open_source, spans
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
+from onlinear.models.state import State, weights_of
 from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound
-from onlinear.runs.state import State, weights_of
 from onlinear.runs.trace import Trace
-from onlinear.streams.labels import show
 from onlinear.streams.reading import without_blanks
-from onlinear.streams.sources import Source, column_names, open_source, spans
 from onlinear.streams.stream import Stream
 
 _SHOWN = 12

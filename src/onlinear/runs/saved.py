@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from onlinear.errors import ModelError, ParameterError
-from onlinear.runs.batch import BatchPerceptron, BatchRun
+from onlinear.models.file import read, write
+from onlinear.rules.batch import BatchPerceptron
+from onlinear.runs.batch import BatchRun
 from onlinear.runs.converge import Convergence, Selection
-from onlinear.runs.model_file import read, write
 from onlinear.runs.outcome import Run
 
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}

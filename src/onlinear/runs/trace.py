@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from onlinear.engine import passes
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseBlock
+from onlinear.models.state import each_array, weights_of
 from onlinear.runs.learner import Learner
-from onlinear.runs.state import each_array, weights_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from onlinear.checks import check_integers
+from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
+from onlinear.models.checkpoint import Checkpoint, command
+from onlinear.models.state import State
 from onlinear.rules.rule import Rule
-from onlinear.runs.checkpoint import Checkpoint, command
-from onlinear.runs.converge import check_integers
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import Options, Pair, begun, chunk_pair, feed
 from onlinear.runs.outcome import Run
-from onlinear.runs.state import State
-from onlinear.streams.labels import Classes
 from onlinear.streams.shuffle import shuffled
 from onlinear.streams.stream import Stream
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Chunk, Fault, Read
+from onlinear.data.labels import show
 from onlinear.errors import DataError
-from onlinear.streams.chunk import Chunk, Fault, Read
-from onlinear.streams.labels import show
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Literal, Self, TypeAlias
 
+from onlinear.data.chunk import Fault
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.chunk import Fault
 
 OnError: TypeAlias = Literal["raise", "skip"]
 

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Chunk, Fault, Read
+from onlinear.data.csr import Csr
+from onlinear.data.labels import Classes, declared_classes, distinct, found_classes, plain, show
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.chunk import Chunk, Fault, Read
-from onlinear.streams.csr import Csr
-from onlinear.streams.labels import Classes, declared_classes, distinct, found_classes, plain, show
-from onlinear.streams.libsvm import LibsvmReader
+from onlinear.streams.formats.libsvm import LibsvmReader
 from onlinear.streams.quarantine import Quarantine
 from onlinear.streams.reading import Reading, without_blanks
 

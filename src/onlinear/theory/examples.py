@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import Classes, declared_classes, distinct, found_classes
+from onlinear.data.matrices import Source, spans
 from onlinear.engine.algebra import length
 from onlinear.engine.flat import Floats, inverse_norm
 from onlinear.engine.rows import Block, Row, SparseBlock
 from onlinear.errors import DataError
+from onlinear.models.state import weights_of
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import norm
 from onlinear.runs.online import Pair, open_blocks, read_arrays
-from onlinear.runs.state import weights_of
-from onlinear.streams.labels import Classes, declared_classes, distinct, found_classes
-from onlinear.streams.sources import Source, spans
 
 UNIT = 2.0**-53
 """What one rounding costs, relative to its result."""

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.matrices import open_source
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.margin import norm
-from onlinear.streams.sources import open_source
 from onlinear.theory.exact import float_down, products, root_down, root_up, squared, squared_lengths
 from onlinear.theory.examples import UNIT, Examples
 

@@ -13,14 +13,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.checksum import Trail
+from onlinear.data.digest import Digest
+from onlinear.data.matrices import sums_of
 from onlinear.engine.flat import Floats
-from onlinear.engine.trail import Trail
 from onlinear.errors import ParameterError, VerificationError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.converge import Convergence
-from onlinear.runs.online import sums_of
 from onlinear.runs.outcome import Run
-from onlinear.streams.digest import Digest
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.multiclass import ClassPairs
 from onlinear.theory.comparator import comparator_of

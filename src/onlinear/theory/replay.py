@@ -10,13 +10,14 @@ import numpy as np
 
 import onlinear.rules
 from onlinear.errors import DataError, ParameterError
+from onlinear.models.state import started, weights_of
+from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
-from onlinear.runs.batch import BatchPerceptron, BatchRun, batch_perceptron
+from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
-from onlinear.runs.state import started, weights_of
 
 
 def described(outcome: Run, n: int) -> dict[str, Any]:

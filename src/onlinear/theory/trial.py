@@ -6,8 +6,8 @@ import numpy as np
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
+from onlinear.models.state import weights_of
 from onlinear.rules.perceptron import Perceptron
-from onlinear.runs.state import weights_of
 from onlinear.theory.examples import Examples
 
 _ENTRIES = 1_000_000_000

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import show
 from onlinear.display import Facts, counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.streams.labels import show
 from onlinear.theory.exact import combination, products
 from onlinear.theory.examples import Examples
 from onlinear.theory.interval import MarginInterval

@@ -10,8 +10,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from onlinear.checks import check_integers
 from onlinear.engine.flat import Floats
-from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.comparator import comparator_of, hinge_bound

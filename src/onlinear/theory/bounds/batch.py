@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from onlinear.checks import check_integers
 from onlinear.engine.flat import Floats
 from onlinear.runs.batch import Schedule, step_size_of
-from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.exact import float_up, root_up

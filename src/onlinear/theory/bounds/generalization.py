@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from onlinear.checks import check_integers
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
-from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.geometry import opened, separates, separating
 from onlinear.theory.bounds.outward import check_share, inverse_log_up

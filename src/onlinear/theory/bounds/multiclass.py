@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_integers
+from onlinear.data.labels import show
+from onlinear.data.matrices import Source, spans
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, DataError, ParameterError
-from onlinear.runs.converge import check_integers
 from onlinear.runs.online import read_arrays
-from onlinear.streams.labels import show
-from onlinear.streams.sources import Source, spans
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import measured, separator
 from onlinear.theory.exact import float_up, root_down, root_up, squared

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from onlinear.checks import check_integers
 from onlinear.engine.algebra import size, value
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.rule import rule
-from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating, separator
 from onlinear.theory.bounds.outward import check_at_least

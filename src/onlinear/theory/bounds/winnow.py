@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_integers
 from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.rules.winnow import Winnow
-from onlinear.runs.converge import check_integers
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.outward import log_down, log_up
 from onlinear.theory.bounds.reading import accepted

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Read
+from onlinear.data.labels import as_labels
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.ahead import ahead
-from onlinear.streams.arrays import npz
-from onlinear.streams.arrays.npy import NpyArray
-from onlinear.streams.chunk import Read
 from onlinear.streams.files import Pipe, opened, shown
-from onlinear.streams.labels import as_labels
+from onlinear.streams.formats.arrays import npz
+from onlinear.streams.formats.arrays.npy import NpyArray
 from onlinear.streams.numbered import as_read, placed
 from onlinear.streams.reading import Reading
 from onlinear.streams.stream import Reader

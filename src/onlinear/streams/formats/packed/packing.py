@@ -12,12 +12,12 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import RowSums, dense_sums, sparse_sums
+from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
+from onlinear.data.chunk import Chunk
+from onlinear.data.labels import plain
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.chunk import Chunk
-from onlinear.streams.labels import plain
-from onlinear.streams.packed.files import WRITERS, BatchWriter
-from onlinear.streams.packed.form import End, batch_sum, schema
+from onlinear.streams.formats.packed.files import WRITERS, BatchWriter
+from onlinear.streams.formats.packed.form import End, batch_sum, schema
 from onlinear.streams.stream import Stream
 
 BATCH_BYTES = 1 << 23

@@ -9,17 +9,17 @@ from typing import Any, NotRequired, Protocol, TypedDict, Unpack
 
 import numpy as np
 
+from onlinear.data.chunk import Chunk, Read
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
-from onlinear.streams.chunk import Chunk, Read
 from onlinear.streams.files import Pipe, shown
+from onlinear.streams.formats.tables import batches, csv_text
+from onlinear.streams.formats.tables.arrow_types import fit, fit_label, guessed
+from onlinear.streams.formats.tables.cells import Cells, Rows, decoded
+from onlinear.streams.formats.tables.columns import Layout, check_distinct, check_like, laid_out
+from onlinear.streams.formats.tables.vocabulary import Hashing, Vocabulary
+from onlinear.streams.formats.tables.wrong import faults
 from onlinear.streams.reading import Kind, Reading
-from onlinear.streams.tables import batches, csv_text
-from onlinear.streams.tables.arrow_types import fit, fit_label, guessed
-from onlinear.streams.tables.cells import Cells, Rows, decoded
-from onlinear.streams.tables.columns import Layout, check_distinct, check_like, laid_out
-from onlinear.streams.tables.vocabulary import Hashing, Vocabulary
-from onlinear.streams.tables.wrong import faults
 
 _LOOKED_THROUGH = 1 << 26
 """In about so many bytes a row is sought to guess by: what has come through a pipe is held meanwhile."""

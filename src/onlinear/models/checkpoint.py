@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import Trail
+from onlinear.data.checksum import Trail
+from onlinear.data.matrices import Source, spans, sums_of
 from onlinear.errors import DataError, ModelError, ParameterError
-from onlinear.runs import model_file
-from onlinear.runs.learner import Learner
-from onlinear.runs.model_rule import describe
-from onlinear.runs.online import sums_of
-from onlinear.runs.state import State
-from onlinear.streams.sources import Source, spans
+from onlinear.models import file as model_file
+from onlinear.models.rule import describe
+from onlinear.models.state import State
 from onlinear.streams.stream import Stream
 
 _ANEW = "remove that file to begin anew"
@@ -92,7 +90,7 @@ class Checkpoint:
             raise self._too_short(self.reached)
         self._passes, self._rows, self._trail = number, 0, Trail()
 
-    def pass_over(self, learner: Learner, source: Source, labels: NDArray[Any]) -> int:
+    def pass_over(self, learner: Any, source: Source, labels: NDArray[Any]) -> int:
         """Take note of examples that were read before the crash, and return how many of these were."""
         if self.reached is None or self.reached.passes != self._passes:
             return 0
@@ -107,7 +105,7 @@ class Checkpoint:
     def _too_short(self, reached: Reached) -> DataError:
         return DataError(f"{self._path} knows of {reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
 
-    def keep(self, learner: Learner, stream: Stream, source: Source, labels: NDArray[Any], first: int) -> None:
+    def keep(self, learner: Any, stream: Stream, source: Source, labels: NDArray[Any], first: int) -> None:
         """Take note of examples from `first` on that have been learned from, and save the state from time to time."""
         if self._path is None or first == source.n:
             return
@@ -134,7 +132,7 @@ class Checkpoint:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def _note(self, learner: Learner, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
+    def _note(self, learner: Any, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
         for span in spans(source, slice(first, end)):
             block = source.block(span, 0, normalize=False)
             codes: NDArray[Any] = learner.classes.encode(labels[span])

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
+from onlinear.data.labels import declared_classes
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams import arrays, packed, tables
 from onlinear.streams.files import STDIN, Pipe, beginning, found, shown
-from onlinear.streams.labels import declared_classes
-from onlinear.streams.libsvm import LibsvmReader
+from onlinear.streams.formats import arrays, packed, tables
+from onlinear.streams.formats.libsvm import LibsvmReader
 from onlinear.streams.quarantine import OnError, Quarantine
 from onlinear.streams.reading import Kind, Reading, without_blanks
 from onlinear.streams.stream import MAX_FEATURES, Reader, Stream

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.streams.chunk import Origin
+from onlinear.data.chunk import Origin
+from onlinear.streams.formats.tables.wrong import Wrong, always, sorted_out
 from onlinear.streams.reading import Kind, Missing
-from onlinear.streams.tables.wrong import Wrong, always, sorted_out
 
 _LONGEST_LABEL = 64
 """Longer labels are kept as objects: in an array of NumPy's strings the longest sets the size of all."""
@@ -142,7 +142,7 @@ def _words(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
     """Return a column of text as a feature for each word, and where there is no text."""
     import pyarrow as pa
 
-    from onlinear.streams.tables.words import words
+    from onlinear.streams.formats.tables.words import words
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()

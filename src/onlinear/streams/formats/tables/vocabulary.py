@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.tables.cells import Cells, Part
+from onlinear.streams.formats.tables.cells import Cells, Part
 
 _REMEMBERED = 1 << 17
 """So many hashes are kept, to be computed once."""

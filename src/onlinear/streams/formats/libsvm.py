@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.checksum import RowSums, sparse_sums
+from onlinear.data.chunk import Chunk, Fault, Read
+from onlinear.data.csr import Csr
 from onlinear.engine import text as kernel
-from onlinear.engine.trail import RowSums, sparse_sums
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
-from onlinear.streams.chunk import Chunk, Fault, Read
-from onlinear.streams.csr import Csr
 from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
 
 _SHOWN = 40

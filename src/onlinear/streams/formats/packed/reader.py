@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import RowSums, dense_sums, sparse_sums
+from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
+from onlinear.data.chunk import Chunk, Read
+from onlinear.data.csr import Csr
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
-from onlinear.streams.chunk import Chunk, Read
-from onlinear.streams.csr import Csr
 from onlinear.streams.files import Pipe
+from onlinear.streams.formats.packed.checked import checked_before
+from onlinear.streams.formats.packed.files import BatchFile, Guard, arrow_errors, opened
+from onlinear.streams.formats.packed.form import MARK, SUMS, End, batch_sum, damaged
 from onlinear.streams.numbered import NumberedRows, placed
-from onlinear.streams.packed.checked import checked_before
-from onlinear.streams.packed.files import BatchFile, Guard, arrow_errors, opened
-from onlinear.streams.packed.form import MARK, SUMS, End, batch_sum, damaged
 
 
 def is_packed(name: str) -> bool:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import DataError
 from onlinear.streams.files import Pipe, opened, shown
+from onlinear.streams.formats.tables.arrow_types import as_kind, as_labels
+from onlinear.streams.formats.tables.cells import Rows
+from onlinear.streams.formats.tables.columns import check_distinct
 from onlinear.streams.reading import Kind
-from onlinear.streams.tables.arrow_types import as_kind, as_labels
-from onlinear.streams.tables.cells import Rows
-from onlinear.streams.tables.columns import check_distinct
 
 ROWS = 1 << 16
 """A batch has at most so many rows,"""

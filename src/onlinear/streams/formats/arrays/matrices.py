@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Read
+from onlinear.data.csr import csr_matrix
+from onlinear.data.labels import as_labels
+from onlinear.data.matrices import DenseSource, Source, column_names, open_source
 from onlinear.errors import DataError
-from onlinear.streams.arrays import npz
-from onlinear.streams.arrays.npy import NpyArray
-from onlinear.streams.chunk import Read
-from onlinear.streams.csr import csr_matrix
 from onlinear.streams.files import opened, shown
-from onlinear.streams.labels import as_labels
+from onlinear.streams.formats.arrays import npz
+from onlinear.streams.formats.arrays.npy import NpyArray
 from onlinear.streams.numbered import as_read, check_csr
-from onlinear.streams.sources import DenseSource, Source, column_names, open_source
 from onlinear.streams.stream import Reader
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

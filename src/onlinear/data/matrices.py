@@ -16,10 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.checksum import RowSums, row_sums
+from onlinear.data.chunk import Chunk
+from onlinear.data.csr import Csr
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
-from onlinear.streams.chunk import Chunk
-from onlinear.streams.csr import Csr
 
 _BYTES = 1 << 18
 """How much is converted at a time."""
@@ -60,6 +61,12 @@ def spans(source: Source, rows: slice | None = None) -> Iterator[slice]:
     begin, end = (0, source.n) if rows is None else (rows.start, rows.stop)
     for first in range(begin, end, source.block_rows):
         yield slice(first, min(first + source.block_rows, end))
+
+
+def sums_of(source: Source, span: slice, block: Block) -> RowSums:
+    """Return the row sums of a block for the trail; where it was read ahead, they were taken then."""
+    taken = None if source.origin is None else source.origin.sums
+    return row_sums(block) if taken is None else taken.part(span)
 
 
 def open_source(X: Any) -> Source:

@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import checked_labels
 from onlinear.errors import ModelError, ParameterError
-from onlinear.runs.model_rule import check_description, describe, json_as_number, number_as_json, restore
-from onlinear.runs.state import State, each_array, sealed, started, weights_of
-from onlinear.runs.tensor_file import Entry, TensorFile, once, open_tensors, write_tensors
-from onlinear.streams.labels import checked_labels
+from onlinear.models.rule import check_description, describe, json_as_number, number_as_json, restore
+from onlinear.models.state import State, each_array, sealed, started, weights_of
+from onlinear.models.tensors import Entry, TensorFile, once, open_tensors, write_tensors
 from onlinear.streams.reading import Reading, without_blanks
 
 _NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}

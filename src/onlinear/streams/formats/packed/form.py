@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import RowSums, Trail
+from onlinear.data.checksum import RowSums, Trail
 from onlinear.errors import DataError
 
 MARK = b"onlinear"

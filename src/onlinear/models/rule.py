@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from onlinear.engine.fingerprint import own_fingerprint
 from onlinear.errors import ModelError, ParameterError
-from onlinear.runs.batch import BatchPerceptron
-from onlinear.runs.tensor_file import TensorFile, can_be_stored
+from onlinear.models.tensors import TensorFile, can_be_stored
+from onlinear.rules.batch import BatchPerceptron
 
 _PYTHON = sys.implementation.cache_tag
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

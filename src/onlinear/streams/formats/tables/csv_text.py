@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.files import opened, shown
+from onlinear.streams.formats.tables.cells import Rows
+from onlinear.streams.formats.tables.columns import check_distinct
+from onlinear.streams.formats.tables.csv_records import Records, cut, lines_of
+from onlinear.streams.formats.tables.wrong import Wrong
 from onlinear.streams.reading import Kind, Reading
-from onlinear.streams.tables.cells import Rows
-from onlinear.streams.tables.columns import check_distinct
-from onlinear.streams.tables.csv_records import Records, cut, lines_of
-from onlinear.streams.tables.wrong import Wrong
 
 _SHOWN = 40
 """So much of a faulty value is shown."""

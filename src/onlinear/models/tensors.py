@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.atomic import replace_file
 from onlinear.errors import ModelError, ParameterError
-from onlinear.runs.whole_file import replace_file
 
 VERSION = 1
 _KEY = "onlinear"

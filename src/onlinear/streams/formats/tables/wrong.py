@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.streams.chunk import Fault, Origin
+from onlinear.data.chunk import Fault, Origin
 
 _SLICE = 1 << 10
 """So many rows at a time are made integers of Python's, which take five times the memory."""

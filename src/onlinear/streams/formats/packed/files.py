@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self
 
 from onlinear.errors import DataError
-from onlinear.streams.packed.form import END, End, damaged
+from onlinear.streams.formats.packed.form import END, End, damaged
 
 _ARROW = b"ARROW1"
 _PARQUET = b"PAR1"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.trail import RowSums
-from onlinear.streams.csr import Csr
+from onlinear.data.checksum import RowSums
+from onlinear.data.csr import Csr
 
 
 class Origin(Protocol):

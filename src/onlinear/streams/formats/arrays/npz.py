@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.csr import csr_matrix
 from onlinear.errors import DataError
-from onlinear.streams.arrays.npy import NpyArray, failure
-from onlinear.streams.csr import csr_matrix
 from onlinear.streams.files import opened, shown
+from onlinear.streams.formats.arrays.npy import NpyArray, failure
 from onlinear.streams.numbered import check_csr, placed
 
 ROWS = 1 << 16

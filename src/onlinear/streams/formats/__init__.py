@@ -1,0 +1,1 @@
+"""The formats that files come in."""
