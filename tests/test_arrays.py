@@ -27,7 +27,7 @@ SIZES = [1, 100, 1 << 22]
 
 
 def chunks(reader):
-    return [one.chunk for one in reader.reads()]
+    return list(reader.chunks())
 
 
 def rows_of(reader):
@@ -163,11 +163,11 @@ def test_places_and_what_was_written(files, monkeypatch):
 
 @pytest.mark.parametrize("y", [np.array([0, np.nan, 1, np.inf]), np.array(["a", None, "b", np.nan], dtype=object)])
 def test_missing_labels_are_faults(y):
-    (read,) = matrix_reader(np.arange(8.0).reshape(4, 2), y, labelled=True).reads()
-    assert read.chunk.X.tolist() == [[0.0, 1.0], [4.0, 5.0]]
-    assert [read.chunk.place(i) for i in range(2)] == ["row 0", "row 2"]
-    assert [(fault.before, fault.place) for fault in read.faults] == [(1, "row 1"), (2, "row 3")]
-    assert json.loads(read.faults[0].written)["values"] == [2.0, 3.0]
+    (chunk,) = matrix_reader(np.arange(8.0).reshape(4, 2), y, labelled=True).chunks()
+    assert chunk.X.tolist() == [[0.0, 1.0], [4.0, 5.0]]
+    assert [chunk.place(i) for i in range(2)] == ["row 0", "row 2"]
+    assert [(fault.before, fault.place) for fault in chunk.faults] == [(1, "row 1"), (2, "row 3")]
+    assert json.loads(chunk.faults[0].written)["values"] == [2.0, 3.0]
 
 
 def test_labels_by_path_and_none_at_all(files):
@@ -410,30 +410,30 @@ def test_no_archive_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("indices", "indptr", "message"),
     [
-        ([0, 1], [0, 2, 1], "row 1: indptr goes from 2 to 1"),
-        ([0, 1], [0, 1, 5], "row 1: indptr goes from 1 to 5"),
-        ([0, 7], [0, 1, 2], "row 1: index 7; the matrix has 2 columns"),
-        ([0, -1], [0, 1, 2], "row 1: index -1"),
+        ([0, 1], [0, 2, 1], "indptr goes from 2 to 1"),
+        ([0, 1], [0, 1, 5], "indptr goes from 1 to 5"),
+        ([0, 7], [0, 1, 2], "index 7; the matrix has 2 columns"),
+        ([0, -1], [0, 1, 2], "index -1"),
     ],
 )
 def test_matrices_that_lead_outside(indices, indptr, message):
     X = scipy.sparse.csr_array((2, 2))
     X.data, X.indices, X.indptr = np.ones(2), np.array(indices, np.int32), np.array(indptr, np.int32)
-    with pytest.raises(DataError, match=message):
-        matrix_reader(X, [0, 1], labelled=True)
-    with pytest.raises(DataError, match=f"block 1: {message}"):
+    with pytest.raises(DataError, match=f"row 1: {message}"):
+        chunks(matrix_reader(X, [0, 1], labelled=True))
+    with pytest.raises(DataError, match=f"(block 1: row 1|row 3): {message}"):
         chunks(blocks_reader([(np.eye(2), [0, 1]), (X, [0, 1])]))
 
 
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (np.eye(3), "block 1 is a ndarray; it must be a pair"),
+        (np.eye(3), "block 1 is a ndarray, not a pair"),
         ((np.eye(2), None), "block 1 has no labels"),
         ((np.eye(2), [1]), r"block 1: X has 2 row\(s\) and y has 1 label"),
         ((np.zeros(2), [1, 1]), r"block 1: X has 1 dimension"),
         (([[1, "a"]], [1]), "block 1: X holds <U21, not numbers"),
-        ((np.array([[1], ["a"]], dtype=object), [1, 0]), "block 1: row 1, column 0: 'a' is not a number"),
+        ((np.array([[1], ["a"]], dtype=object), [1, 0]), "row 3, column 0: 'a' is not a number"),
     ],
 )
 def test_blocks_that_are_none(block, message):
@@ -451,7 +451,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         tracemalloc.start()
         try:
             reader = make([str(tmp_path / name)], labels, Reading(), labelled=True)
-            assert sum(one.chunk.n for one in reader.reads()) == n
+            assert sum(chunk.n for chunk in reader.chunks()) == n
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

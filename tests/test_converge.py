@@ -67,14 +67,14 @@ def test_the_worst_is_taken_first():
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_going_on_from_a_run_does_not_begin_again(selection):
     first = onlinear.converge(Perceptron(), X[:150], Y[:150], selection=selection)
-    again = onlinear.converge(Perceptron(), X[:150], Y[:150], selection=selection, start=first)
+    again = onlinear.converge(Perceptron(), X[:150], Y[:150], selection=selection, state=first)
     assert again.updates == first.updates
-    more = onlinear.converge(Perceptron(), X[150:], Y[150:], selection=selection, start=first)
+    more = onlinear.converge(Perceptron(), X[150:], Y[150:], selection=selection, state=first)
     assert more.halted
     assert more.updates >= first.updates
     assert more.rounds > first.rounds
     online = onlinear.run(Perceptron(), X, Y)
-    assert onlinear.converge(Perceptron(), X, Y, start=online).updates >= online.updates
+    assert onlinear.converge(Perceptron(), X, Y, state=online).updates >= online.updates
 
 
 def test_a_margin_out_of_reach_is_given_up_early():
@@ -89,7 +89,7 @@ def test_what_was_seen_before_does_not_speak_of_new_examples():
     margin = MarginPerceptron(0.3)
     before = onlinear.converge(margin, *XOR, max_passes=20)
     X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1])
-    assert onlinear.converge(margin, X, y, start=before, max_passes=10**5).halted
+    assert onlinear.converge(margin, X, y, state=before, max_passes=10**5).halted
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -113,7 +113,7 @@ def test_going_on_draws_the_orders_that_come_next():
     noisy = onlinear.datasets.noisy(0.1, n=50, d=4, flip=0.3, seed=1)
     options = {"selection": "random", "seed": 4}
     first = onlinear.converge(Perceptron(), *noisy, max_passes=3, **options)
-    then = onlinear.converge(Perceptron(), *noisy, max_passes=3, start=first, **options)
+    then = onlinear.converge(Perceptron(), *noisy, max_passes=3, state=first, **options)
     whole = onlinear.converge(Perceptron(), *noisy, max_passes=6, **options)
     assert np.array_equal(then.weights, whole.weights)
 
@@ -161,8 +161,8 @@ def test_refusals():
             onlinear.converge(Perceptron(), X, Y, **{name: 2.5})
     with pytest.raises(ParameterError, match="seed is -1; it must be an integer, at least 0"):
         onlinear.converge(Perceptron(), X, Y, seed=-1)
-    with pytest.raises(ParameterError, match="start must be weights or a BatchRun"):
-        onlinear.batch_perceptron(X, Y, start=onlinear.batch_perceptron(X, Y).state)
+    with pytest.raises(ParameterError, match="state must be a BatchRun"):
+        onlinear.batch_perceptron(X, Y, state=onlinear.batch_perceptron(X, Y).state)
     with pytest.raises(ParameterError, match=r"the step of size schedule\(1\) = 1e\+308 overflows"):
         onlinear.batch_perceptron(100.0 * X, Y, schedule=lambda k: 1e308)
     bad = X.copy()
@@ -198,8 +198,32 @@ def test_batch_perceptron_gives_up_and_goes_on():
     first = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=5)
     assert not first.halted
     assert first.passes == len(first.batch_sizes) == 5
-    on = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=3, start=first)
+    on = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=3, state=first)
     assert len(on.batch_sizes) == 8
     whole = onlinear.batch_perceptron(*XOR, fit_intercept=True, max_passes=8)
     assert np.array_equal(on.weights, whole.weights)
     assert "batches" in repr(on)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr", "fortran"])
+def test_batch_sums_are_added_in_fixed_blocks(layout):
+    """The step adds the sums of blocks of 4,096 rows, in order, whatever the layout and its own blocks."""
+    rng = np.random.default_rng(3)
+    n, d = 10_000, 3
+    X, y = rng.standard_normal((n, d)), rng.choice([-1, 1], n)
+    direction = np.zeros(d)
+    for first in range(0, n, 4096):
+        part = np.zeros(d)
+        for x, label in zip(X[first : first + 4096], y[first : first + 4096], strict=True):
+            part += label * x  # at the start every example is misclassified
+        direction += part
+    matrix = {"dense": X, "csr": scipy.sparse.csr_array(X), "fortran": np.asfortranarray(X)}[layout]
+    run = onlinear.batch_perceptron(matrix, y, max_passes=1)
+    assert run.weights.tobytes() == direction.tobytes()
+
+
+def test_a_run_given_as_start_is_still_taken():
+    first = onlinear.converge(Perceptron(), X, Y, max_updates=1)
+    with pytest.warns(DeprecationWarning, match="use state=run"):
+        again = onlinear.converge(Perceptron(), X, Y, start=first)
+    assert again.weights.tobytes() == onlinear.converge(Perceptron(), X, Y, state=first).weights.tobytes()

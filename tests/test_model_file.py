@@ -168,8 +168,8 @@ def test_going_on_with_the_halting_loop(tmp_path, rule, selection):
     assert saved(first, tmp_path) == saved(load(tmp_path / "model"), tmp_path, "again")
     loaded = load(tmp_path / "model")
     assert facts(loaded) == facts(first)
-    more = converge(start=first, max_updates=200)
-    assert saved(converge(start=loaded, max_updates=200), tmp_path) == saved(more, tmp_path)
+    more = converge(state=first, max_updates=200)
+    assert saved(converge(state=loaded, max_updates=200), tmp_path) == saved(more, tmp_path)
     assert more.updates > first.updates
 
 
@@ -181,7 +181,7 @@ def test_going_on_with_the_batch_perceptron(tmp_path, schedule):
     saved(first, tmp_path)
     loaded = load(tmp_path / "model")
     assert facts(loaded) == facts(first)
-    run = onlinear.batch_perceptron(HARD, HARD_Y, schedule=schedule, fit_intercept=True, start=loaded)
+    run = onlinear.batch_perceptron(HARD, HARD_Y, schedule=schedule, fit_intercept=True, state=loaded)
     assert len(run.batch_sizes) > len(first.batch_sizes) == 2
     assert (run.batch_sizes, run.weights.tobytes()) == (whole.batch_sizes, whole.weights.tobytes())
 

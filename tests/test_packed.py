@@ -39,7 +39,7 @@ LABELS = {
 
 def stream(reader, names=None, reading=None, **options):
     if names is not None:
-        reader = SimpleNamespace(names=names, width=len(names), reads=reader.reads)
+        reader = SimpleNamespace(names=names, width=len(names), chunks=reader.chunks)
     return Stream(reader, reading or Reading(), Quarantine("raise"), **options)
 
 
@@ -54,7 +54,7 @@ def reading(path, max_features=1 << 20):
 def read(path, max_features=1 << 20):
     """Everything that a converted file holds."""
     reader = reading(path, max_features)
-    chunks = [one.chunk for one in reader.reads()]
+    chunks = list(reader.chunks())
     y = np.concatenate([chunk.y for chunk in chunks])
     if scipy.sparse.issparse(chunks[0].X):
         X = scipy.sparse.vstack([chunk.X for chunk in chunks], format="csr")
@@ -133,7 +133,7 @@ def test_what_the_end_tells(tmp_path, ending, small):
     assert (reader.width, reader.names, reader.n) == (61, None, 59)
     assert reader.reading == {"zero_based": True}
     assert reader.classes.tolist() == [1, -1]
-    chunks = [one.chunk for one in reader.reads()]
+    chunks = list(reader.chunks())
     assert len(chunks) > 3
     assert chunks[1].place(1) == f"{path}:row {chunks[0].n + 1}"
     assert json.loads(chunks[0].written(0)) == {"label": -1, "indices": [1, 2], "values": [0.1, 0.1]}
@@ -182,7 +182,7 @@ def test_examples_larger_than_a_batch(tmp_path, small):
     X[:, 0] = range(5)
     for matrix in (X, scipy.sparse.csr_array(X + 1)):
         packed.pack(of_matrix(matrix, [0, 1, 0, 1, 0]), tmp_path / "data.arrow")
-        parts = [one.chunk.X for one in reading(tmp_path / "data.arrow").reads()]
+        parts = [chunk.X for chunk in reading(tmp_path / "data.arrow").chunks()]
         assert [part.shape for part in parts] == [(1, 60)] * 5
 
 
@@ -190,7 +190,7 @@ def test_several_files(tmp_path):
     for k in range(2):
         packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2 + k)), [0, 1, 1][: 2 + k]), tmp_path / f"{k}.arrow")
     reader = packed.packed_reader([str(tmp_path / f"{k}.arrow") for k in range(2)], max_features=9, labelled=False)
-    chunks = [one.chunk for one in reader.reads()]
+    chunks = list(reader.chunks())
     assert [chunk.X.shape for chunk in chunks] == [(2, 3), (3, 3)]
     assert chunks[1].place(2) == f"{tmp_path / '1.arrow'}:row 2"
     packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2)), [0, 2]), tmp_path / "2.arrow")
@@ -272,14 +272,14 @@ def test_a_file_that_vanishes_or_shrinks(tmp_path, small):
     path = tmp_path / "data.arrow"
     packed.pack(of_matrix(np.eye(50), np.arange(50) % 2), path)
     reader = reading(path)
-    reads = reader.reads()
-    next(reads)
+    chunks = reader.chunks()
+    next(chunks)
     path.write_bytes(path.read_bytes()[:4000])
     with pytest.raises(DataError, match=r"data\.arrow"):
-        list(reader.reads())
+        list(reader.chunks())
     path.unlink()
     with pytest.raises(DataError, match=r"data\.arrow: No such file"):
-        list(reader.reads())
+        list(reader.chunks())
 
 
 def crafted(path, indices, values, indptr, width, **changes):

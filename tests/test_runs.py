@@ -71,20 +71,20 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (Perceptron(), (X,), "y is missing"),
         (Perceptron(), ((X, Y),), "y is missing"),
         (Perceptron(), (5,), "y is missing"),
-        (Perceptron(), ([X],), "block 0 is not a pair"),
-        (Perceptron(), ([(X, Y), (X[:, :3], Y)],), "a dense block has 3 features where 5 are known"),
+        (Perceptron(), ([X],), "block 0 is a ndarray, not a pair"),
+        (Perceptron(), ([(X, Y), (X[:, :3], Y)],), "row 200 has 3 features, but 5 are known"),
         (Perceptron(), ([(X, Y), (X, Y[:3])],), "block 1: X has 200"),
-        (Winnow(), ([(BINARY, Y), (np.ones((200, 6)), Y)],), "a block has 6 features; Winnow began with 5"),
-        (WeightedMajority(), ([(ADVICE, Y), (np.ones((200, 6)), Y)],), "a block has 6 features"),
-        (Perceptron(), (outside("indices"), Y), "row 199: it leads outside the matrix"),
-        (Perceptron(), (outside("indptr"), Y), "row 199: it leads outside the matrix"),
+        (Winnow(), ([(BINARY, Y), (np.ones((200, 6)), Y)],), "row 200 has 6 features; Winnow started with 5"),
+        (WeightedMajority(), ([(ADVICE, Y), (np.ones((200, 6)), Y)],), "row 200 has 6 features"),
+        (Perceptron(), (outside("indices"), Y), "row 199: its indices exceed the matrix"),
+        (Perceptron(), (outside("indptr"), Y), "row 199: indptr goes from"),
         (Perceptron(), (np.array([[1e200], [1e200]]), [0, 1]), "row 1: .*score overflows"),
         (Winnow(1e308, 1e308), (np.ones((3, 2)), [1, 1, 0]), "row 1: its score overflows"),
         (Perceptron(), (np.ma.masked_less(X, 0.0), Y), "X is masked"),
         (Perceptron(), (np.empty((200, 0)), Y), "X has no columns"),
         (Perceptron(), (np.full((200, 1), 10**400, dtype=object), Y), "X holds a number that is too large"),
         (Perceptron(), ([(X[:5], Y[:5] * 0 + 1), (X[5:], np.full(195, np.nan))],), "row 5: label nan"),
-        (Perceptron(), (onlinear.datasets.xor(),), "block 0 is not a pair .* X and y are two arguments"),
+        (Perceptron(), (onlinear.datasets.xor(),), "block 0 is a ndarray, not a pair .* X and y are two arguments"),
     ],
 )
 def test_bad_data_is_refused_with_its_place(rule, data, message):
@@ -107,7 +107,7 @@ def test_bad_data_is_refused_with_its_place(rule, data, message):
         (Perceptron(), (X, Y), {"classes": (0, "a")}, "must name two labels of one type"),
         (Perceptron(), (X, Y), {"classes": (np.nan, 1.0)}, "must name two labels of one type"),
         (Perceptron(), (X, Y), {"trace": "potentials"}, "trace is 'potentials'"),
-        (Perceptron(), (X, Y), {"state": "abc"}, "state is str, not a Run or its state"),
+        (Perceptron(), (X, Y), {"state": "abc"}, "state is a str; it must be a Run or its state"),
         (
             Perceptron(),
             (X, Y),
@@ -188,7 +188,9 @@ def test_blocks_whose_memory_is_reused():
 
 def test_one_label_for_too_long_asks_for_the_other():
     block = (np.ones((1000, 1000)), np.ones(1000))
-    with pytest.raises(DataError, match=r"only one label .* in the first \d+ MB; name both with --classes, classes="):
+    with pytest.raises(
+        DataError, match=r"only one label .* in the first \d+ MB, up to row \d+; name both with --classes, classes="
+    ):
         onlinear.run(Perceptron(), (block for _ in range(100)))
 
 
@@ -216,7 +218,7 @@ def test_features_that_were_not_there_weigh_nothing():
     wider = scipy.sparse.hstack([CSR, scipy.sparse.csr_matrix(np.ones((200, 2)))]).tocsr()
     assert np.array_equal(run.decision_function(wider), run.decision_function(CSR))
     assert run.decision_function(CSR[:, :3]).shape == (200,)
-    with pytest.raises(DataError, match="a dense block has 3 features where 5 are known"):
+    with pytest.raises(DataError, match="row 0 has 3 features, but 5 are known"):
         run.predict(X[:, :3])
     with pytest.raises(DataError, match="row 7, column 2: value nan"):
         run.predict(broken(np.nan))
@@ -243,7 +245,7 @@ def test_sparse_memory_written_to_after_a_run():
     onlinear.run(Perceptron(), matrix, Y)
     for index in (2**30, -1):
         matrix.indices[8] = index
-        with pytest.raises(DataError, match="row 1: it leads outside the matrix"):
+        with pytest.raises(DataError, match="row 1: its indices exceed the matrix"):
             onlinear.run(Perceptron(), matrix, Y)
 
 
@@ -255,7 +257,7 @@ def test_every_index_is_checked(place, kind, index):
     wide.indices, wide.indptr = wide.indices.astype(kind), wide.indptr.astype(kind)
     assert onlinear.run(Perceptron(), wide, [0, 1, 1]).rounds == 3
     wide.indices[100 + place] = index
-    with pytest.raises(DataError, match="row 1: it leads outside the matrix"):
+    with pytest.raises(DataError, match="row 1: its indices exceed the matrix"):
         onlinear.run(Perceptron(), wide, [0, 1, 1])
 
 

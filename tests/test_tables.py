@@ -184,8 +184,8 @@ def csv_of(path, text, reading=None, *, kinds=None, **options):
 def collected(reader):
     """All rows as dicts from number to value, labels, and faults with the number of good rows before."""
     rows, labels, faults = [], [], []
-    for chunk, some in reader.reads():
-        faults += [(len(labels) + fault.before, fault.place, fault.reason, fault.written) for fault in some]
+    for chunk in reader.chunks():
+        faults += [(len(labels) + fault.before, fault.place, fault.reason, fault.written) for fault in chunk.faults]
         X = chunk.X
         assert X.dtype == np.float64
         assert X.shape[0] == chunk.y.size == chunk.n
@@ -594,15 +594,15 @@ def test_all_types_of_numbers_are_numbers():
     columns["decimal"] = pa.array(["3.00", None, "5.00"]).cast(pa.decimal128(9, 2))
     table = pa.table({**columns, "flag": [True, None, False], "none": pa.nulls(3), "y": [True, False, True]})
     reading = Reading(missing="zero")
-    ((chunk, faults),) = frame_reader(table, reading, max_features=99, labelled=True, names=None).reads()
+    (chunk,) = frame_reader(table, reading, max_features=99, labelled=True, names=None).chunks()
     assert chunk.X.tolist() == [[3.0] * 8 + [1.0, 0.0], [0.0] * 10, [5.0] * 8 + [0.0, 0.0]]
-    assert (chunk.y.dtype, list(faults)) == (np.dtype(bool), [])
+    assert (chunk.y.dtype, list(chunk.faults)) == (np.dtype(bool), [])
 
 
 @given(st.decimals(-(10**20), 10**20, places=9))
 def test_decimals_are_rounded_once(number):
     table = pa.table({"x": pa.array([number], pa.decimal128(38, 9)), "y": [1]})
-    ((chunk, _),) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).reads()
+    (chunk,) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).chunks()
     assert chunk.X[0, 0] == float(number)
 
 
@@ -625,7 +625,7 @@ def test_pandas_columns_of_every_sort():
 
 def test_labels_keep_their_type(folder):
     def labels(table):
-        ((chunk, _),) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).reads()
+        (chunk,) = frame_reader(table, Reading(), max_features=9, labelled=True, names=None).chunks()
         return chunk.y
 
     assert labels(pa.table({"x": [1, 2], "y": [5, 7]})).dtype == np.int64
@@ -742,7 +742,7 @@ def test_lines_are_counted_through_blank_ones_and_a_header_of_several(folder, si
     text = '\n\r\n"two\nlines",label\n\n1,0\n2,0\n,1\r\n3,0\rx\n'
     with pieces_of(size):
         reader = csv_of(folder / "data.csv", text)
-        places = [chunk.place(i) for chunk, _ in reader.reads() for i in range(chunk.n)]
+        places = [chunk.place(i) for chunk in reader.chunks() for i in range(chunk.n)]
         faults = [fault[1] for fault in collected(reader)[2]]
     assert reader.names == ("two\nlines",)
     assert places == [f"{folder / 'data.csv'}:{line}" for line in (6, 7, 9)]
@@ -752,12 +752,12 @@ def test_lines_are_counted_through_blank_ones_and_a_header_of_several(folder, si
 def test_the_place_of_an_example_is_the_line_where_it_begins(folder):
     text = 'x,c,label\r\n1,"two\r\nlines",0\r\n\r\n2,b,1\r\n3\r\n4,d,1\r\n'
     reader = csv_of(folder / "data.csv", text)
-    (read,) = reader.reads()
+    (chunk,) = reader.chunks()
     path = folder / "data.csv"
-    assert [read.chunk.place(i) for i in range(3)] == [f"{path}:2", f"{path}:5", f"{path}:7"]
-    assert [read.chunk.written(i) for i in range(3)] == [b'1,"two\r\nlines",0', b"2,b,1", b"4,d,1"]
-    assert list(read.faults) == [(2, f"{path}:6", "1 field(s), where there are 3 columns", b"3")]
-    part = read.chunk.take(np.array([2]))
+    assert [chunk.place(i) for i in range(3)] == [f"{path}:2", f"{path}:5", f"{path}:7"]
+    assert [chunk.written(i) for i in range(3)] == [b'1,"two\r\nlines",0', b"2,b,1", b"4,d,1"]
+    assert list(chunk.faults) == [(2, f"{path}:6", "1 field(s), where there are 3 columns", b"3")]
+    part = chunk.take(np.array([2]))
     assert part.place(0) == f"{path}:7"
 
 
@@ -968,7 +968,7 @@ def test_a_batch_is_small_as_numbers_however_small_it_is_stored(folder, form):
         reader = arrow_reader([str(path)], Reading(), **options)
     else:
         reader = frame_reader(FRAMES[form](table), Reading(), **options)
-    sizes = [read.chunk.n for read in reader.reads()]
+    sizes = [chunk.n for chunk in reader.chunks()]
     assert sum(sizes) == 9000
     assert max(sizes) <= batches._BYTES // (8 * 301)
     assert len(sizes) <= 24
@@ -978,9 +978,9 @@ def test_faults_are_made_when_they_are_drawn(folder):
     lines = b"1,0\n" + b"oops,1\n,1\nbroken\n\xff,1\ninf,1\n1,\n" * 3 + b"2,1\n"
     reader = csv_of(folder / "data.csv", b"x,label\n" + lines, kinds={"x": "number"}, label_kind="number")
     with mock.patch.object(csv_text._CsvOrigin, "place", return_value="here") as place:
-        (read,) = reader.reads()
+        (chunk,) = reader.chunks()
         place.assert_not_called()
-        drawn = iter(read.faults)
+        drawn = iter(chunk.faults)
         assert next(drawn).reason == "column 'x': 'oops' is not a number"
         place.assert_called_once_with(1)
         assert len(list(drawn)) == 17
@@ -991,8 +991,8 @@ def test_faults_take_no_memory_before_they_are_drawn(folder):
     reader = csv_of(folder / "data.csv", b"x,label\n1,0\n" + b"z\n" * n)
     with pieces_of(1 << 20):
         tracemalloc.start()
-        (read,) = reader.reads()
-        count = sum(1 for _ in read.faults)
+        (chunk,) = reader.chunks()
+        count = sum(1 for _ in chunk.faults)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert count == n

@@ -190,7 +190,7 @@ def test_blocks_whose_memory_is_used_again_can_be_shuffled():
     }
     assert prints == {onlinear.train(Perceptron(), onlinear.open_stream(X, y), shuffle=32).state.fingerprint}
     mixed = [(X[:1], y[:1]), (scipy.sparse.csr_array(X[1:]), y[1:])]
-    with pytest.raises(DataError, match="row 0 and on: blocks of one window are sparse and dense"):
+    with pytest.raises(DataError, match="from row 0 on, the blocks of one window are both sparse and dense"):
         onlinear.train(Perceptron(), onlinear.open_stream(mixed), shuffle=50)
 
 
@@ -298,3 +298,21 @@ def test_a_stream_that_shows_new_features_grows_the_state(tmp_path):
         grown = onlinear.run(rule, narrow)
         assert grown.weights.tobytes() == whole.weights.tobytes()
         assert grown.mistakes == whole.mistakes
+
+
+def test_training_leaves_the_stream_as_it_was(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("colour,x,label\nred,1,no\nblue,2,yes\ngreen,3,no\n")
+    stream = onlinear.open_stream(path)
+
+    def seen():
+        return stream.classes, stream.n_features, stream.names
+
+    before = seen()
+    run = onlinear.train(Perceptron(), stream, passes=2)
+    onlinear.run(Perceptron(), stream)
+    onlinear.compare([Perceptron()], stream)
+    onlinear.run(Perceptron(), stream, state=run)
+    assert seen() == before
+    assert onlinear.train(Perceptron(), stream, passes=2).weights.tobytes() == run.weights.tobytes()
+    assert run.state.names == ("x", "colour=red", "colour=blue", "colour=green")

@@ -53,14 +53,13 @@ class Watch:
             return
         if not self._started:
             self._started = True
-            self._start()
+            self._start(progress.classes)
         if progress.mark:
             self._mark(progress)
         if self._bar is not None:
             self._move(progress)
 
-    def _start(self) -> None:
-        classes = self._stream.classes
+    def _start(self, classes: Any) -> None:
         if self._json:
             show_json(event="start", labels=classes, **self._facts)
         else:
@@ -69,7 +68,7 @@ class Watch:
 
     def _mark(self, p: Progress) -> None:
         if self._json:
-            facts = {name: value for name, value in p._asdict().items() if name != "mark"}
+            facts = {name: value for name, value in p._asdict().items() if name not in {"mark", "classes"}}
             show_json(event="progress", **facts, rate=p.mistakes / p.rounds)
             return
         rate, recent = f"{p.mistakes / p.rounds:.2%}", f"{p.recent_mistakes / max(1, p.recent_rounds):.2%}"

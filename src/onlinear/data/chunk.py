@@ -1,16 +1,22 @@
-"""Some examples of a stream, and where each was read."""
+"""A chunk of examples: a matrix, its labels, and where each example came from.
+
+Readers yield chunks, arrays and blocks become chunks, and learners are fed with chunks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import RowSums
-from onlinear.data.csr import Csr
+from onlinear.data.checksum import RowSums, row_sums
+from onlinear.data.labels import Classes, ManyClasses
+from onlinear.data.matrices import EntryError, Matrix, Rows
+from onlinear.engine.rows import Block
+from onlinear.errors import DataError
 
 
 class Origin(Protocol):
@@ -23,48 +29,70 @@ class Origin(Protocol):
         """Return an example as it was written, without the end of its line."""
 
 
-def _column(column: int) -> str:
-    """Return what a column is called where nothing else is known of it."""
+class Fault(NamedTuple):
+    """A malformed example: it is raised as an error, or skipped."""
+
+    before: int
+    """How many examples of its chunk stand before it."""
+    place: str
+    reason: str
+    written: bytes
+
+
+def name_column(column: int) -> str:
+    """Return what a column is called where nothing else is known about it."""
     return f"column {column}"
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Examples in their order: a matrix, their labels, and where they come from.
+    """Examples in their order.
 
-    `matrix` is an array, or CSR rows, `y` has a label for each row as it stands in the data, and `rows`
-    says which of the origin's rows these are (None: all, in order). `sums` are those of the trail, where they have been
-    taken already, and `feature` says what a column is called where it was read.
+    Attributes
+    ----------
+    matrix : Matrix
+        The features, with a row for each example.
+    y : array
+        The labels as they stand in the data.
+    origin : Origin
+        Where the examples came from.
+    rows : int array, or None
+        Which of the origin's rows these are; None for all, in order.
+    sums : RowSums, or None
+        The row sums of the checksum, where a reader has already computed them.
+    faults : iterable of Fault
+        The malformed examples among these, in order; it may be iterated once.
+    feature : callable
+        What a column is called where it was read.
     """
 
-    matrix: Any
+    matrix: Matrix
     y: NDArray[Any]
     origin: Origin
     rows: NDArray[np.intp] | None = None
     sums: RowSums | None = None
-    feature: Callable[[int], str] = _column
+    faults: Iterable[Fault] = ()
+    feature: Callable[[int], str] = name_column
 
     @property
     def X(self) -> Any:  # noqa: N802  # a matrix
         """The examples as an array or a SciPy CSR matrix."""
-        return self.matrix.scipy() if isinstance(self.matrix, Csr) else self.matrix
+        return self.matrix.native()
 
     @property
     def n(self) -> int:
         """The number of examples."""
-        return int(self.matrix.shape[0])
+        return self.matrix.n
 
     @property
     def width(self) -> int:
         """The number of features."""
-        return int(self.matrix.shape[1])
+        return self.matrix.width
 
     @property
     def nbytes(self) -> int:
         """How much memory the examples take."""
-        X = self.matrix
-        held = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
-        return int(sum(array.nbytes for array in held) + self.y.nbytes)
+        return self.matrix.nbytes + self.y.nbytes
 
     def place(self, i: int) -> str:
         """Return where example i was read."""
@@ -74,32 +102,44 @@ class Chunk:
         """Return example i as it was written."""
         return self.origin.written(self._row(i))
 
-    def take(self, rows: NDArray[np.intp]) -> Chunk:
-        """Return some of the examples, in the order of their numbers here."""
-        chosen = rows if self.rows is None else self.rows[rows]
-        sums = None if self.sums is None else self.sums.part(rows)
-        return Chunk(self.matrix[rows], self.y[rows], self.origin, chosen, sums, self.feature)
+    def take(self, rows: Rows) -> Chunk:
+        """Return some of the examples, without the faults among them."""
+        numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        return replace(
+            self,
+            matrix=self.matrix.take(rows),
+            y=self.y[rows],
+            rows=numbers if self.rows is None else self.rows[numbers],
+            sums=None if self.sums is None else self.sums.part(rows),
+            faults=(),
+        )
 
     def copied(self) -> Chunk:
         """Return the examples in memory of their own."""
-        return replace(self, matrix=self.matrix.copy(), y=self.y.copy())
+        return replace(self, matrix=self.matrix.copied(), y=self.y.copy())
+
+    def spans(self, rows: slice | None = None, most: int | None = None) -> Iterator[slice]:
+        """Cut the examples, or a range of them, into blocks of at most `most` rows."""
+        begin, end = (0, self.n) if rows is None else (rows.start, rows.stop)
+        step = self.matrix.block_rows if most is None else min(most, self.matrix.block_rows)
+        for first in range(begin, end, step):
+            yield slice(first, min(first + step, end))
+
+    def block(self, rows: Rows, bias: int = 0, normalize: bool = False) -> Block:
+        """Return some of the examples for a pass."""
+        try:
+            return self.matrix.block(rows, bias, normalize)
+        except EntryError as error:
+            place, feature = self.place(error.row), self.feature(error.column)
+            raise DataError(f"{place}, {feature}: {error.value!r} is not a number") from error
+
+    def codes(self, classes: Classes | ManyClasses, rows: slice) -> NDArray[Any]:
+        """Return the codes of some of the labels."""
+        return classes.encode(self.y[rows], lambda i: self.place(rows.start + i))
+
+    def row_sums(self, rows: slice, block: Block) -> RowSums:
+        """Return the row sums of a block of these examples, for the checksum."""
+        return row_sums(block) if self.sums is None else self.sums.part(rows)
 
     def _row(self, i: int) -> int:
         return i if self.rows is None else int(self.rows[i])
-
-
-class Fault(NamedTuple):
-    """Something in a file that no example can be made of."""
-
-    before: int
-    """How many examples of its chunk stand before it."""
-    place: str
-    reason: str
-    written: bytes
-
-
-class Read(NamedTuple):
-    """What one piece of a file came to: examples, and the faults among them in their order, to be drawn once."""
-
-    chunk: Chunk
-    faults: Iterable[Fault]

@@ -1,17 +1,27 @@
-"""Labels: any two, mapped to −1 and +1 in the open; or any number of them, mapped to 0, 1, 2 and so on."""
+"""Labels: two of them become −1 and +1, more than two become 0, 1, 2 and so on."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
 
-_CHUNK = 1 << 16
+_SEARCHED = 1 << 16
+"""Labels that are searched at a time."""
+
+Place: TypeAlias = Callable[[int], str]
+"""Where a label stands, given its number in an array."""
+
+
+def name_row(i: int) -> str:
+    """Return the place of a label in an array."""
+    return f"row {i}"
 
 
 class Classes:
@@ -21,14 +31,14 @@ class Classes:
         self.labels = labels.copy()
         self.labels.flags.writeable = False
 
-    def encode(self, y: NDArray[Any], first: int = 0) -> NDArray[np.int8]:
-        """Return −1 or +1 for each label; `first` is the row number of ``y[0]``, for messages."""
+    def encode(self, y: NDArray[Any], place: Place = name_row) -> NDArray[np.int8]:
+        """Return −1 or +1 for each label."""
         positive = _equal(y, self.labels[1])
         known = _equal(y, self.labels[0])
         if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
             i = int(np.argmin(positive | known))
             raise DataError(
-                f"row {first + i}: label {show(y[i])}; the labels are {show(self.labels[0])} (negative)"
+                f"{place(i)}: label {show(y[i])}; the labels are {show(self.labels[0])} (negative)"
                 f" and {show(self.labels[1])} (positive)"
             )
         codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
@@ -68,14 +78,14 @@ class ManyClasses:
         self._order = np.argsort(self.labels, kind="stable")
         self._table = _table_of(self.labels)
 
-    def encode(self, y: NDArray[Any], first: int = 0) -> NDArray[np.intp]:
-        """Return the number of each label; `first` is the row number of ``y[0]``, for messages."""
+    def encode(self, y: NDArray[Any], place: Place = name_row) -> NDArray[np.intp]:
+        """Return the number of each label."""
         codes = self._looked_up(y) if self._table is not None and y.dtype.kind in "iu" else self._searched(y)
         unknown = codes < 0
         if unknown.any():
             i = int(np.argmax(unknown))
             shown = ", ".join(map(show, self.labels[:10])) + (", …" if self.labels.size > 10 else "")
-            raise DataError(f"row {first + i}: label {show(y[i])}; the labels are {shown}")
+            raise DataError(f"{place(i)}: label {show(y[i])}; the labels are {shown}")
         return codes
 
     def decode(self, codes: NDArray[np.intp]) -> NDArray[Any]:
@@ -160,10 +170,10 @@ def named_classes(classes: Any) -> Classes | ManyClasses:
     return ManyClasses(checked_labels(classes)) if np.size(classes) > 2 else declared_classes(classes)
 
 
-def distinct(y: NDArray[Any], known: list[Any], row: int = 0) -> list[Any]:
-    """Return `known` with the first labels of y that are not in it, up to two; ``y[0]`` is row `row`."""
-    for first in range(0, y.size, _CHUNK):
-        part = y[first : first + _CHUNK]
+def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list[Any]:
+    """Return `known` with the first labels of y that are not in it, up to two."""
+    for first in range(0, y.size, _SEARCHED):
+        part = y[first : first + _SEARCHED]
         while len(known) < 2:
             fresh = np.ones(part.size, dtype=bool)
             for label in known:
@@ -172,7 +182,7 @@ def distinct(y: NDArray[Any], known: list[Any], row: int = 0) -> list[Any]:
                 break
             i = int(np.argmax(fresh))
             if not _can_be_label(part[i]):
-                raise DataError(f"row {row + first + i}: label {show(part[i])}")
+                raise DataError(f"{place(first + i)}: label {show(part[i])}")
             known = [*known, part[i]]
         if len(known) == 2:
             break

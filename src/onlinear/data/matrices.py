@@ -1,91 +1,88 @@
-"""Matrices as sources of blocks: dense or CSR, whatever their type and order.
+"""Matrices of examples: dense or CSR, whatever their type and order, given out as the blocks that a pass reads.
 
-A matrix that a pass can read as it lies is never copied. Anything else is converted block by block:
-dense arrays of another number type or order, and CSR with unsorted or duplicate indices, a few hundred
-kilobytes at a time; CSC, of which rows cannot be cut cheaply, in sixteenths. Only the sparse formats
-that cannot be cut at all (COO and the like) are rewritten as CSR whole.
+A matrix that a pass can read as it lies is never copied. Anything else is converted block by block: dense arrays of
+another number type or order, and CSR with unsorted or duplicate indices, a few hundred kilobytes at a time; CSC, whose
+rows cannot be cut cheaply, in sixteenths. Only the sparse formats that cannot be cut at all (COO and the like) are
+converted to CSR as a whole.
 """
 
 from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import RowSums, row_sums
-from onlinear.data.chunk import Chunk
-from onlinear.data.csr import Csr
+from onlinear.data.labels import Place, name_row
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
 
 _BYTES = 1 << 18
 """How much is converted at a time."""
 _ROWS = 1 << 16
-"""How many rows a block holds where nothing is converted: their labels take 64 kB."""
+"""Rows of a block where nothing is converted: their labels take 64 kB."""
 _READABLE = (np.dtype(np.float64), np.dtype(np.float32))
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 
+Rows: TypeAlias = slice | NDArray[np.intp]
+"""A range of rows, or a list of row numbers."""
 
-class Source(Protocol):
-    """A matrix that gives out its rows as blocks."""
 
-    origin: Chunk | None
-    """Where the rows were read, if from a stream."""
+class Matrix(Protocol):
+    """Rows of numbers that can be given out as blocks."""
+
     n: int
     width: int
-    block_rows: int
-    copied_rows: int
-    """Rows in a block, where it is cut from the matrix and where it is put together from rows here and there."""
-    nbytes: int
     sparse: bool
+    nbytes: int
+    block_rows: int
+    """Rows of a block that is cut from the matrix."""
+    gathered_rows: int
+    """Rows of a block that is put together from rows here and there."""
 
-    def copied(self) -> Source:
+    def native(self) -> Any:
+        """Return the rows as an array or a SciPy matrix."""
+
+    def take(self, rows: Rows) -> Matrix:
+        """Return some of the rows."""
+
+    def copied(self) -> Matrix:
         """Return the same rows in memory of their own."""
 
-    def block(self, rows: slice | NDArray[np.intp], bias: int, normalize: bool) -> Block:
-        """Return some of the rows: a range, or a list of row numbers (copied)."""
+    def block(self, rows: Rows, bias: int, normalize: bool) -> Block:
+        """Return some of the rows for a pass."""
 
-    def entry(self, i: int, good: Any) -> tuple[int, float] | None:
+    def row(self, i: int) -> dict[str, list[Any]]:
+        """Return the values of row i, and where it is sparse their indices."""
+
+    def find(self, i: int, good: Callable[..., Any]) -> tuple[int, float] | None:
         """Return the column and the value of the first entry of row i that is not `good`."""
 
-    def leads_outside(self, i: int) -> bool:
-        """Tell whether row i points at entries or columns that are not there."""
+    def is_outside(self, i: int) -> bool:
+        """Tell whether row i points at entries or columns that do not exist."""
+
+    def finite_rows(self) -> NDArray[np.bool_]:
+        """Tell which rows have finite entries only."""
 
 
-def spans(source: Source, rows: slice | None = None) -> Iterator[slice]:
-    """Cut the rows of a source, or some of them, into blocks."""
-    begin, end = (0, source.n) if rows is None else (rows.start, rows.stop)
-    for first in range(begin, end, source.block_rows):
-        yield slice(first, min(first + source.block_rows, end))
-
-
-def sums_of(source: Source, span: slice, block: Block) -> RowSums:
-    """Return the row sums of a block for the trail; where it was read ahead, they were taken then."""
-    taken = None if source.origin is None else source.origin.sums
-    return row_sums(block) if taken is None else taken.part(span)
-
-
-def open_source(X: Any) -> Source:
-    """Return the source for a matrix: an array, nested lists, a frame, or a SciPy sparse matrix."""
-    if isinstance(X, Csr):
-        return SparseSource(X)
+def as_matrix(X: Any) -> Matrix:
+    """Return an array, nested lists, a frame or a SciPy sparse matrix as a `Matrix`."""
     # Not asked of SciPy itself, which then would be imported for dense data too.
     if "scipy.sparse" in sys.modules:
         import scipy.sparse
 
         if scipy.sparse.issparse(X):
-            return SparseSource(X)
+            return _as_sparse(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise DataError("X is masked; fill in the missing values first")
     try:
         array = np.asarray(X)
     except ValueError as error:
         raise DataError(f"X is not a matrix: {error}") from error
-    return DenseSource(array)
+    return DenseMatrix(array)
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -96,29 +93,40 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-class DenseSource:
+class EntryError(DataError):
+    """An entry of a matrix is not a number."""
+
+    def __init__(self, row: int, column: int, value: Any) -> None:
+        super().__init__(f"row {row}, column {column}: {value!r} is not a number")
+        self.row, self.column, self.value = row, column, value
+
+
+class DenseMatrix:
     """The rows of a two-dimensional array."""
 
     sparse = False
-    origin: Chunk | None = None
 
     def __init__(self, X: NDArray[Any]) -> None:
-        if X.ndim != 2:
-            raise DataError(f"X has {X.ndim} dimension(s); it needs two: one row for each example")
+        _check_shape(X)
         if X.dtype.kind not in "fiubO":
             raise DataError(f"X holds {X.dtype}, not numbers")
-        _check_width(X)
         self.X = X
         self.n, self.width = X.shape
         self.nbytes = X.nbytes
         self._direct = X.dtype in _READABLE and _as_it_lies(X)
-        self.copied_rows = max(1, _BYTES // (8 * self.width))
-        self.block_rows = _ROWS if self._direct else self.copied_rows
+        self.gathered_rows = max(1, _BYTES // (8 * self.width))
+        self.block_rows = _ROWS if self._direct else self.gathered_rows
 
-    def copied(self) -> DenseSource:
-        return DenseSource(self.X.copy())
+    def native(self) -> NDArray[Any]:
+        return self.X
 
-    def block(self, rows: slice | NDArray[np.intp], bias: int, normalize: bool) -> DenseBlock:
+    def take(self, rows: Rows) -> DenseMatrix:
+        return DenseMatrix(self.X[rows])
+
+    def copied(self) -> DenseMatrix:
+        return DenseMatrix(self.X.copy())
+
+    def block(self, rows: Rows, bias: int, normalize: bool) -> DenseBlock:
         part = self.X[rows]
         if not self._direct:
             if part.dtype.kind == "O":
@@ -130,79 +138,217 @@ class DenseSource:
                 raise DataError(f"X holds a number that is too large: {error}") from error
         return DenseBlock(part, bias, normalize)
 
-    def entry(self, i: int, good: Any) -> tuple[int, float] | None:
+    def row(self, i: int) -> dict[str, list[Any]]:
+        return {"values": self.X[i].tolist()}
+
+    def find(self, i: int, good: Callable[..., Any]) -> tuple[int, float] | None:
         bad = np.flatnonzero(~good(np.asarray(self.X[i], dtype=np.float64)))
         return (int(bad[0]), float(self.X[i, bad[0]])) if bad.size else None
 
-    def leads_outside(self, i: int) -> bool:
+    def is_outside(self, i: int) -> bool:
         return False
 
+    def finite_rows(self) -> NDArray[np.bool_]:
+        if self.X.dtype.kind != "f":
+            return np.ones(self.n, dtype=bool)
+        finite: NDArray[np.bool_] = np.isfinite(self.X).all(axis=1)
+        return finite
 
-class SparseSource:
-    """The rows of a SciPy sparse matrix or array."""
+
+class CsrMatrix:
+    """CSR rows in three arrays, with sorted, unique indices below `width`: a pass reads them as they lie.
+
+    The rows are ``indptr[0]`` to ``indptr[-1]`` of the entries, so some rows of a matrix share its memory.
+    """
 
     sparse = True
-    origin: Chunk | None = None
+    block_rows = _ROWS
+
+    def __init__(self, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int) -> None:
+        self.data, self.indices, self.indptr = data, indices, indptr
+        self.n, self.width = indptr.size - 1, width
+        entries = max(1, data.size)
+        self.nbytes = data.nbytes + indices.nbytes + indptr.nbytes
+        self.gathered_rows = max(1, _BYTES * max(1, self.n) // (16 * entries))
+
+    def native(self) -> Any:
+        """Return a SciPy matrix of these very arrays; its own constructor copies views of larger ones."""
+        import scipy.sparse
+
+        first, end = int(self.indptr[0]), int(self.indptr[-1])
+        X = scipy.sparse.csr_array((self.n, self.width), dtype=self.data.dtype)
+        X.data, X.indices = self.data[first:end], self.indices[first:end]
+        X.indptr = self.indptr - self.indptr[0] if first else self.indptr
+        X.has_canonical_format = True
+        return X
+
+    def take(self, rows: Rows) -> CsrMatrix:
+        if isinstance(rows, slice):
+            return CsrMatrix(self.data, self.indices, self.indptr[rows.start : rows.stop + 1], self.width)
+        some = self.native()[rows]
+        return CsrMatrix(some.data, some.indices, some.indptr, self.width)
+
+    def copied(self) -> CsrMatrix:
+        first, end = int(self.indptr[0]), int(self.indptr[-1])
+        indptr = self.indptr - self.indptr[0]
+        return CsrMatrix(self.data[first:end].copy(), self.indices[first:end].copy(), indptr, self.width)
+
+    def narrowed(self) -> CsrMatrix:
+        """Return the same rows with no more columns than they use."""
+        first, end = int(self.indptr[0]), int(self.indptr[-1])
+        width = int(self.indices[first:end].max(initial=0)) + 1
+        return CsrMatrix(self.data, self.indices, self.indptr, width)
+
+    def block(self, rows: Rows, bias: int, normalize: bool) -> SparseBlock:
+        if not isinstance(rows, slice):
+            return self.take(rows).block(slice(0, rows.size), bias, normalize)
+        indptr = self.indptr[rows.start : rows.stop + 1]
+        return SparseBlock(self.data, self.indices, indptr, self.width, bias, normalize)
+
+    def row(self, i: int) -> dict[str, list[Any]]:
+        entries = slice(int(self.indptr[i]), int(self.indptr[i + 1]))
+        return {"indices": self.indices[entries].tolist(), "values": self.data[entries].tolist()}
+
+    def find(self, i: int, good: Callable[..., Any]) -> tuple[int, float] | None:
+        if self.is_outside(i):
+            return None
+        first, end = int(self.indptr[i]), int(self.indptr[i + 1])
+        bad = np.flatnonzero(~good(self.data[first:end].astype(np.float64)))
+        return (int(self.indices[first + bad[0]]), float(self.data[first + bad[0]])) if bad.size else None
+
+    def is_outside(self, i: int) -> bool:
+        return _points_outside(self.data, self.indices, self.indptr, self.width, i)
+
+    def finite_rows(self) -> NDArray[np.bool_]:
+        finite = np.ones(self.n, dtype=bool)
+        first, end = int(self.indptr[0]), int(self.indptr[-1])
+        places = first + np.flatnonzero(~np.isfinite(self.data[first:end]))
+        finite[np.searchsorted(self.indptr, places, side="right") - 1] = False
+        return finite
+
+
+class SciPyMatrix:
+    """The rows of a SciPy sparse matrix that no pass can read as it lies: they are converted block by block."""
+
+    sparse = True
 
     def __init__(self, X: Any) -> None:
-        if X.ndim != 2:
-            raise DataError(f"X has {X.ndim} dimension(s); it needs two: one row for each example")
-        if X.dtype.kind not in "fiub":
-            raise DataError(f"X holds {X.dtype}, not numbers")
-        _check_width(X)
-        if X.format != "csr":
-            try:
-                X.check_format(full_check=True)
-            except (AttributeError, ValueError) as error:
-                if isinstance(error, ValueError):
-                    raise DataError(f"X is malformed: {error}") from error
-        # Only CSR and CSC can be cut into rows; the other formats are rewritten whole.
+        # Only CSR and CSC can be cut into rows; the other formats are converted as a whole.
         self.X = X if X.format in {"csr", "csc"} else X.tocsr()
         self.n, self.width = X.shape
         self.nbytes = 12 * self.X.nnz
-        self._direct = (
-            self.X.format == "csr"
-            and self.X.data.dtype in _READABLE
-            and self.X.indices.dtype in _INDICES
-            and self.X.indptr.dtype == self.X.indices.dtype
-            and all(map(_as_it_lies, (self.X.data, self.X.indices, self.X.indptr)))
-            and self.X.indptr.size == self.n + 1
-            and bool(self.X.has_canonical_format)
-        )
-        self.copied_rows = max(1, _BYTES * max(1, self.n) // (16 * max(1, self.X.nnz)))
+        self.gathered_rows = max(1, _BYTES * max(1, self.n) // (16 * max(1, self.X.nnz)))
         if self.X.format == "csc":
             # Cutting rows out of columns reads them all: few blocks, then.
-            self.copied_rows = max(1, -(-self.n // 16))
-        self.block_rows = _ROWS if self._direct else self.copied_rows
+            self.gathered_rows = max(1, -(-self.n // 16))
+        self.block_rows = self.gathered_rows
 
-    def copied(self) -> SparseSource:
-        return SparseSource(self.X.copy())
+    def native(self) -> Any:
+        return self.X
 
-    def block(self, rows: slice | NDArray[np.intp], bias: int, normalize: bool) -> SparseBlock:
-        if self._direct and isinstance(rows, slice):
-            X, indptr = self.X, self.X.indptr[rows.start : rows.stop + 1]
-        else:
-            X = self.X[rows].tocsr()
-            X.sum_duplicates()
-            indptr = X.indptr
+    def take(self, rows: Rows) -> Matrix:
+        return _as_sparse(self.X[rows])
+
+    def copied(self) -> SciPyMatrix:
+        return SciPyMatrix(self.X.copy())
+
+    def block(self, rows: Rows, bias: int, normalize: bool) -> SparseBlock:
+        X = self.X[rows].tocsr()
+        X.sum_duplicates()
         values = X.data if X.data.dtype in _READABLE else X.data.astype(np.float64)
-        return SparseBlock(values, X.indices, indptr.astype(X.indices.dtype, copy=False), self.width, bias, normalize)
+        indptr = X.indptr.astype(X.indices.dtype, copy=False)
+        return SparseBlock(values, X.indices, indptr, self.width, bias, normalize)
 
-    def entry(self, i: int, good: Any) -> tuple[int, float] | None:
-        if self.leads_outside(i):
+    def row(self, i: int) -> dict[str, list[Any]]:
+        row = self.X[[i]].tocsr()
+        return {"indices": row.indices.tolist(), "values": row.data.tolist()}
+
+    def find(self, i: int, good: Callable[..., Any]) -> tuple[int, float] | None:
+        if self.is_outside(i):
             return None
         row = self.X[[i]].tocsr()
         bad = np.flatnonzero(~good(row.data.astype(np.float64)))
         return (int(row.indices[bad[0]]), float(row.data[bad[0]])) if bad.size else None
 
-    def leads_outside(self, i: int) -> bool:
-        if self.X.format != "csr":
-            return False
-        first, end = self.X.indptr[i], self.X.indptr[i + 1]
-        if not 0 <= first <= end <= min(self.X.indices.size, self.X.data.size):
-            return True
-        indices = self.X.indices[first:end]
-        return bool(((indices < 0) | (indices >= self.width)).any())
+    def is_outside(self, i: int) -> bool:
+        X = self.X
+        return X.format == "csr" and _points_outside(X.data, X.indices, X.indptr, self.width, i)
+
+    def finite_rows(self) -> NDArray[np.bool_]:
+        block = self.block(slice(0, self.n), 0, normalize=False)
+        return CsrMatrix(block.values, block.indices, block.indptr, self.width).finite_rows()
+
+
+def from_block(block: Block) -> DenseMatrix | CsrMatrix:
+    """Return the rows of a block as a matrix."""
+    if isinstance(block, DenseBlock):
+        return DenseMatrix(block.values)
+    return CsrMatrix(block.values, block.indices, block.indptr, block.width)
+
+
+def stack(matrices: Sequence[Matrix]) -> Matrix:
+    """Return the rows of several matrices as one: all dense and of one width, or all sparse."""
+    if not matrices[0].sparse:
+        return DenseMatrix(np.concatenate([matrix.native() for matrix in matrices]))
+    import scipy.sparse
+
+    width = max(matrix.width for matrix in matrices)
+    parts = [matrix.native() for matrix in matrices]
+    wide = [scipy.sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width)) for X in parts]
+    return _as_sparse(scipy.sparse.vstack(wide, format="csr"))
+
+
+def _as_sparse(X: Any) -> CsrMatrix | SciPyMatrix:
+    _check_shape(X)
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"X holds {X.dtype}, not numbers")
+    if X.format != "csr":
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise DataError(f"X is malformed: {error}") from error
+        except AttributeError:  # some formats have no check
+            pass
+        return SciPyMatrix(X)
+    if X.indptr.size != X.shape[0] + 1:
+        raise DataError(f"X has {X.shape[0]} row(s), and its indptr {X.indptr.size} entries; X is malformed")
+    check_pointers(X.indptr, min(X.indices.size, X.data.size))
+    direct = (
+        X.data.dtype in _READABLE
+        and X.indices.dtype in _INDICES
+        and X.indptr.dtype == X.indices.dtype
+        and all(map(_as_it_lies, (X.data, X.indices, X.indptr)))
+        and bool(X.has_canonical_format)
+    )
+    return CsrMatrix(X.data, X.indices, X.indptr, X.shape[1]) if direct else SciPyMatrix(X)
+
+
+def check_pointers(indptr: NDArray[Any], entries: int, place: Place = name_row) -> None:
+    """Refuse row pointers that are out of order or out of range: SciPy follows them unchecked."""
+    ends = indptr[1:]
+    if not indptr.size or (indptr[0] >= 0 and int(ends.max(initial=0)) <= entries and (ends >= indptr[:-1]).all()):
+        return
+    i = int(np.argmax((ends < indptr[:-1]) | (indptr[:-1] < 0) | (ends > entries)))
+    raise DataError(
+        f"{place(i)}: indptr goes from {indptr[i]} to {indptr[i + 1]}, of {entries} entries;"
+        " the matrix is malformed (X.check_format())"
+    )
+
+
+def check_indices(indptr: NDArray[Any], indices: NDArray[Any], width: int, place: Place = name_row) -> None:
+    """Refuse column indices out of range; `indices` are those of the rows that `indptr` cuts out."""
+    if indices.size and not (indices.min() >= 0 and indices.max() < width):
+        k = int(np.argmax((indices < 0) | (indices >= width)))
+        i = int(np.searchsorted(indptr - indptr[0], k, side="right")) - 1
+        raise DataError(f"{place(i)}: index {indices[k]}; the matrix has {width} columns, from 0 to {width - 1}")
+
+
+def _points_outside(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int, i: int) -> bool:
+    first, end = indptr[i], indptr[i + 1]
+    if not 0 <= first <= end <= min(indices.size, data.size):
+        return True
+    columns = indices[first:end]
+    return bool(((columns < 0) | (columns >= width)).any())
 
 
 def _as_it_lies(array: NDArray[Any]) -> bool:
@@ -210,13 +356,15 @@ def _as_it_lies(array: NDArray[Any]) -> bool:
     return bool(array.flags.c_contiguous and array.flags.aligned)
 
 
-def _check_width(X: Any) -> None:
+def _check_shape(X: Any) -> None:
+    if X.ndim != 2:
+        raise DataError(f"X has {X.ndim} dimension(s); it needs two, with a row for each example")
     if X.shape[1] == 0:
         raise DataError("X has no columns")
 
 
-def _check_numbers(part: NDArray[Any], rows: slice | NDArray[np.intp]) -> None:
+def _check_numbers(part: NDArray[Any], rows: Rows) -> None:
     for i, j in np.ndindex(part.shape):
         if not isinstance(part[i, j], numbers.Real):
             number = rows.start + i if isinstance(rows, slice) else rows[i]
-            raise DataError(f"row {number}, column {j}: {part[i, j]!r} is not a number")
+            raise EntryError(int(number), j, part[i, j])

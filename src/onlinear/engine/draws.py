@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_GAMMA = 0x9E3779B97F4A7C15
+GAMMA = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
 _MASK = 0xFFFFFFFFFFFFFFFF
@@ -23,5 +23,5 @@ def mix(z: int) -> int:
 def uniform(seed: int, t: int) -> float:
     """Return the draw of round t, uniform on [0, 1)."""
     # The seed is scrambled first: seeds 1, 2, 3, … must not give the same stream, one round apart.
-    z = (mix((unsigned(seed) + _GAMMA) & _MASK) + (unsigned(t) * _GAMMA & _MASK)) & _MASK
+    z = (mix((unsigned(seed) + GAMMA) & _MASK) + (unsigned(t) * GAMMA & _MASK)) & _MASK
     return (mix(z) >> 11) * 2.0**-53

@@ -19,6 +19,10 @@ LANES = 8
 pairwise. The order is fixed here, so a score has the same bits on every machine, and padding a row
 with zeros does not change them."""
 
+SUMMED_ROWS = 4096
+"""Sums over examples add up blocks of this many rows, and then the blocks' sums in order: so the result does not
+depend on how the examples are cut, and parts of it can be computed elsewhere."""
+
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
 TINY, HUGE = 1e-290, 1e290
 

@@ -17,9 +17,10 @@ from onlinear.estimators.patience import some_vector_separates, until_separated
 from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
+from onlinear.runs.beginning import open_arrays, resume
 from onlinear.runs.converge import Selection
 from onlinear.runs.learner import check_many_classes
-from onlinear.runs.online import as_weights, feed, read_arrays, resumed
+from onlinear.runs.online import as_weights, feed
 
 
 class OnlineLinearClassifier(LinearClassifier):
@@ -49,8 +50,8 @@ class OnlineLinearClassifier(LinearClassifier):
             rule, seed = self._rule(), self._seed()
             selection: Selection = "random" if self.shuffle else "cyclic"
             done, known = until_separated(
-                lambda start, passes: converge(
-                    rule, X, y, selection=selection, start=start, max_passes=passes, seed=seed
+                lambda state, passes: converge(
+                    rule, X, y, selection=selection, state=state, max_passes=passes, seed=seed
                 ),
                 state,
                 self.max_iter,
@@ -120,12 +121,12 @@ class OnlineLinearClassifier(LinearClassifier):
         """Return what one more pass leads to in which new classes turn up."""
         self._check_classes(parts[-1][1])
         rule = self._rule()
-        source, labels = read_arrays(X, y)
-        weights = as_weights(rule, sample_weight, source.n)
-        learner = resumed(rule, state, fit_intercept=False, normalize=False, start=None, classes=None)
+        chunk = open_arrays(X, y)
+        weights = as_weights(rule, sample_weight, chunk.n)
+        learner = resume(rule, state, fit_intercept=False, normalize=False, start=None, classes=None)
         for rows, known in parts:
             learner.take_classes(known)
-            feed(learner, source, labels, rows, weights=weights)
+            feed(learner, chunk, rows, weights=weights)
         return Run(learner.rest())
 
     def _before_round_one(self, labels: NDArray[Any], n_features: int) -> State:

@@ -215,13 +215,13 @@ class BatchPerceptronClassifier(LinearClassifier):
             options = {"tie": self.tie, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
             weighed = slice(None) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
             done, known = until_separated(
-                lambda start, passes: batch_perceptron(
+                lambda state, passes: batch_perceptron(
                     X,
                     y,
                     schedule=self.schedule,
-                    start=start,
+                    state=state,
                     max_passes=passes,
-                    classes=None if start else labels,
+                    classes=None if state else labels,
                     **options,
                 ),
                 start,

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onlinear.data.checksum import Trail
-from onlinear.data.matrices import Source, spans, sums_of
+from onlinear.data.chunk import Chunk
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
 from onlinear.models.rule import describe
@@ -90,12 +89,12 @@ class Checkpoint:
             raise self._too_short(self.reached)
         self._passes, self._rows, self._trail = number, 0, Trail()
 
-    def pass_over(self, learner: Any, source: Source, labels: NDArray[Any]) -> int:
+    def pass_over(self, learner: Any, chunk: Chunk) -> int:
         """Take note of examples that were read before the crash, and return how many of these were."""
         if self.reached is None or self.reached.passes != self._passes:
             return 0
-        n = min(source.n, self.reached.rows - self._rows)
-        self._note(learner, source, labels, n)
+        n = min(chunk.n, self.reached.rows - self._rows)
+        self._note(learner, chunk, slice(0, n))
         if self._rows == self.reached.rows:
             if str(self._trail) != self.reached.trail:
                 raise DataError(f"the first {self._rows:,} examples are not those of {self._path}; {_ANEW}")
@@ -105,11 +104,11 @@ class Checkpoint:
     def _too_short(self, reached: Reached) -> DataError:
         return DataError(f"{self._path} knows of {reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
 
-    def keep(self, learner: Any, stream: Stream, source: Source, labels: NDArray[Any], first: int) -> None:
+    def keep(self, learner: Any, stream: Stream, chunk: Chunk, first: int) -> None:
         """Take note of examples from `first` on that have been learned from, and save the state from time to time."""
-        if self._path is None or first == source.n:
+        if self._path is None or first == chunk.n:
             return
-        self._note(learner, source, labels, source.n, first)
+        self._note(learner, chunk, slice(first, chunk.n))
         if time.monotonic() - self._last >= self._every:
             learner.take_names(stream.names)
             self._write(self._path, learner.glance())
@@ -132,12 +131,10 @@ class Checkpoint:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def _note(self, learner: Any, source: Source, labels: NDArray[Any], end: int, first: int = 0) -> None:
-        for span in spans(source, slice(first, end)):
-            block = source.block(span, 0, normalize=False)
-            codes: NDArray[Any] = learner.classes.encode(labels[span])
-            self._trail.add(sums_of(source, span, block), codes)
-        self._rows += end - first
+    def _note(self, learner: Any, chunk: Chunk, rows: slice) -> None:
+        for span in chunk.spans(rows):
+            self._trail.add(chunk.row_sums(span, chunk.block(span)), chunk.codes(learner.classes, span))
+        self._rows += rows.stop - rows.start
 
 
 def command(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:

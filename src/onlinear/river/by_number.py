@@ -86,12 +86,12 @@ class ByNumber:
     def _encoded(self, classes: Any, labels: NDArray[Any], first: int) -> NDArray[Any]:
         """Return the labels' codes; a single one is looked up, since encoding it takes longer than learning does."""
         if labels.size > 1:
-            return classes.encode(labels, first)  # type: ignore[no-any-return]
+            return classes.encode(labels, lambda i: f"row {first + i}")  # type: ignore[no-any-return]
         if self._codes_of is not classes:
             self._codes_of, self._codes = classes, {}
         label = labels[0].item()
         if label not in self._codes:
-            self._codes[label] = classes.encode(labels, first)
+            self._codes[label] = classes.encode(labels, lambda i: f"row {first + i}")
         return self._codes[label]
 
     def _placed(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:

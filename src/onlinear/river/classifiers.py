@@ -16,7 +16,7 @@ from onlinear.river.learning import Learning
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import Tie, check_rule
 from onlinear.rules.winnow import Winnow
-from onlinear.runs.online import needs_width
+from onlinear.runs.beginning import needs_width
 from onlinear.runs.outcome import Run
 
 

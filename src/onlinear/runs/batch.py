@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
-from onlinear.data.matrices import spans
+from onlinear.data.chunk import Chunk
 from onlinear.display import counted
+from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.errors import ParameterError
-from onlinear.models.state import State
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
-from onlinear.runs.converge import Convergence, ended, learn_until, ready, settled
-from onlinear.runs.online import as_weights, read_arrays
-from onlinear.runs.outcome import Run
+from onlinear.runs.beginning import open_arrays
+from onlinear.runs.converge import Convergence, begin_on, ended, learn_until, renamed_start, settled
+from onlinear.runs.learner import Learner
+from onlinear.runs.online import as_weights
 
 Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
 
@@ -45,6 +47,7 @@ def batch_perceptron(
     *,
     schedule: Schedule = "constant",
     start: Any = None,
+    state: BatchRun | None = None,
     max_passes: int = 1000,
     tie: Tie = "mistake",
     fit_intercept: bool = False,
@@ -64,8 +67,10 @@ def batch_perceptron(
         An array or anything like it, or a SciPy sparse matrix.
     schedule : {"constant", "1/k"} or callable
         η_k: always 1; 1/k; or a function of k = 1, 2, … with finite values, at least 0.
-    start : array, pair (array, float), or BatchRun
-        The first weights; or a run to go on from: its counters and batches count on, and so does k.
+    start : array, or pair (array, float)
+        The first weights, and with an intercept the first intercept.
+    state : BatchRun
+        Continue from where a run ended: its counters, its batches and k count on.
     max_passes : int
         Give up after this many passes; each ends in one step.
     tie, fit_intercept, normalize, classes
@@ -87,34 +92,49 @@ def batch_perceptron(
     """
     step_size = step_size_of(schedule)
     check_integers(1, max_passes=max_passes)
-    if isinstance(start, Run | State) and not isinstance(start, BatchRun):
-        raise ParameterError("start must be weights or a BatchRun, which knows how many steps it has taken")
-    source, labels = read_arrays(X, y)
-    learner, begun = ready(BatchPerceptron(tie), source, labels, start, fit_intercept, normalize, classes)
-    codes = learner.classes.encode(labels)
-    weights = as_weights(learner.rule, sample_weight, source.n)
-    sizes: list[int] = list(start.batch_sizes) if isinstance(start, BatchRun) else []
+    start, given = renamed_start(start, state)
+    if given is not None and not isinstance(given, BatchRun):
+        raise ParameterError("state must be a BatchRun, which knows how many steps it has taken")
+    chunk = open_arrays(X, y)
+    learner, beginning = begin_on(BatchPerceptron(tie), chunk, start, given, fit_intercept, normalize, classes)
+    codes = learner.classes.encode(chunk.y)
+    weights = as_weights(learner.rule, sample_weight, chunk.n)
+    sizes: list[int] = [] if given is None else list(given.batch_sizes)
     for number in range(max_passes):
-        before, sums = learner.updates, learner.sums.copy()
-        learner.sums[:] = 0.0
-        for span in spans(source):
-            learn_until(learner, source, codes, span, None, weights)
-        wrong = learner.updates - before
+        wrong, direction, sums = _sum_mistakes(learner, chunk, codes, weights)
         if wrong == 0:
-            learner.sums[:] = sums
-            return _outcome(ended(learner, source, begun, number + 1), sizes, schedule, max_passes)
+            return _outcome(ended(learner, chunk.n, beginning, number + 1), sizes, schedule, max_passes)
         sizes.append(wrong)
         eta = step_size(len(sizes))
         # The pass counted λ = 1 for each example; the step gives them η.
         with np.errstate(over="ignore", invalid="ignore"):
-            learner.arrays.w[:] += eta * learner.arrays.direction
-            learner.sums[:] = sums + eta * learner.sums
-        learner.arrays.direction[:] = 0.0
+            learner.arrays.w[:] += eta * direction
+            learner.sums[:] += eta * sums
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
-    done = settled(learner, source, codes, weights)
+    done = settled(learner, chunk, codes, weights)
     limit = "" if done else counted(max_passes, "pass")
-    return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule, max_passes)
+    return _outcome(ended(learner, chunk.n, beginning, max_passes, limit), sizes, schedule, max_passes)
+
+
+def _sum_mistakes(learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: Floats) -> tuple[int, Floats, Floats]:
+    """Return how many examples are misclassified, Σ λ y·x over them, and the sums of λ and λ‖x‖.
+
+    Each block of `SUMMED_ROWS` examples is summed on its own, and the sums of the blocks are added in order: then
+    blocks that are summed elsewhere give the same bits.
+    """
+    before, kept = learner.updates, learner.sums.copy()
+    direction, sums = np.zeros_like(learner.arrays.w), np.zeros_like(kept)
+    for first in range(0, chunk.n, SUMMED_ROWS):
+        learner.arrays.direction[:] = learner.sums[:] = 0.0
+        for span in chunk.spans(slice(first, min(first + SUMMED_ROWS, chunk.n))):
+            learn_until(learner, chunk, codes, span, None, weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            direction += learner.arrays.direction
+            sums += learner.sums
+    learner.arrays.direction[:] = 0.0
+    learner.sums[:] = kept
+    return learner.updates - before, direction, sums
 
 
 def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes: int) -> BatchRun:

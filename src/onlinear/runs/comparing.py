@@ -8,7 +8,8 @@ from typing import Any
 
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import check_rule
-from onlinear.runs.online import Options, begun, feed, needs_width
+from onlinear.runs.beginning import Options, begin, needs_width
+from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
 from onlinear.runs.training import Clock, Course, Report
 from onlinear.streams.stream import Stream
@@ -62,21 +63,21 @@ def compare(
         check_rule(rule)
     course = Course(stream, passes, shuffle, seed)
     if n_features is None and any(map(needs_width, rules)):
-        n_features = stream.scanned_width()
-    pairs = course.pairs()
-    first = next(pairs, None)
+        n_features = course.stream.scanned_width()
+    chunks = course.chunks()
+    first = next(chunks, None)
     if first is None:
         raise DataError("no examples")
     learners = []
     for rule in rules:
         real = rule.inputs == "real"
         options = Options(fit_intercept and real, normalize and real, None, None, n_features, None)
-        learners.append(begun(rule, stream, None, options, iter([first]))[0])
+        learners.append(begin(rule, course.stream, None, options, iter([first]))[0])
     clock = Clock(learners[0], progress)
-    for source, labels in itertools.chain([first], pairs):
-        for row, end in clock.spans(source.n, course):
+    for chunk in itertools.chain([first], chunks):
+        for rows in clock.spans(chunk.n, course):
             for learner in learners:
-                feed(learner, source, labels, slice(row, end))
+                feed(learner, chunk, rows)
     for learner in learners:
-        learner.take_names(stream.names)
+        learner.take_names(course.stream.names)
     return [Run(learner.rest()) for learner in learners]

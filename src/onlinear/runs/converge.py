@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import distinct, found_classes, named_classes
-from onlinear.data.matrices import Source, spans
+from onlinear.data.matrices import Rows
 from onlinear.display import counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import STEPS
@@ -21,9 +23,9 @@ from onlinear.errors import ParameterError
 from onlinear.models.state import State, weights_of
 from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
+from onlinear.runs.beginning import as_state, open_arrays, resume
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound
-from onlinear.runs.online import read_arrays, resumed
 from onlinear.runs.outcome import Run
 
 Selection: TypeAlias = Literal["cyclic", "random", "worst"]
@@ -69,6 +71,7 @@ def converge(
     *,
     selection: Selection = "cyclic",
     start: Any = None,
+    state: State | Run | None = None,
     max_updates: int | None = None,
     max_passes: int = 1000,
     seed: int = 0,
@@ -90,9 +93,10 @@ def converge(
     selection : {"cyclic", "random", "worst"}
         Which misclassified example is taken next: the next one in order; the next one in an order
         drawn anew for each pass; or the one with the smallest y⟨w,x⟩ of all.
-    start : array, pair (array, float), Run or State
-        The first weights; or a run to go on from, counters included, also with new data. Going on
-        begins a new pass.
+    start : array, or pair (array, float)
+        The first weights, and with an intercept the first intercept, instead of the rule's own.
+    state : State or Run
+        Continue from where a run ended, counters included, also with new data. A new pass begins.
     max_updates : int, optional
         Give up after this many updates in this call. Default: no limit; 100,000 for ``"worst"``.
     max_passes : int
@@ -120,11 +124,12 @@ def converge(
     check_integers(0, seed=seed)
     if selection not in ("cyclic", "random", "worst"):
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
-    source, labels = read_arrays(X, y)
-    learner, begun = ready(rule, source, labels, start, fit_intercept, normalize, classes)
+    chunk = open_arrays(X, y)
+    start, state = renamed_start(start, state)
+    learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)
     if isinstance(learner.arrays, Pool):
         raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
-    loop = Loop(learner, source, learner.classes.encode(labels), begun)
+    loop = Loop(learner, chunk, learner.classes.encode(chunk.y), beginning)
     if selection == "worst":
         done = loop.worst(max_updates or _WORST_UPDATES)
     else:
@@ -133,8 +138,8 @@ def converge(
     return replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
 
 
-class Begun(NamedTuple):
-    """Where a call began: what has been learned since then speaks of its own examples alone."""
+class Beginning(NamedTuple):
+    """Where a call began: what has been learned since concerns its own examples alone."""
 
     weights: Floats | None
     updates: int
@@ -150,26 +155,40 @@ class Begun(NamedTuple):
         )
 
 
-def ready(
-    rule: Any, source: Source, labels: NDArray[Any], start: Any, fit_intercept: bool, normalize: bool, classes: Any
-) -> tuple[Learner, Begun]:
-    """Return a learner with room for the source, from first weights or from where a run ended."""
-    state = start.state if isinstance(start, Run) else start
-    if isinstance(state, State):
-        learner = resumed(rule, state, fit_intercept, normalize, None, classes)
-        learner.make_room(source)
-        return learner, Begun(weights_of(learner.arrays).copy(), learner.updates, float(learner.sums[STEPS]))
-    found = named_classes(classes) if classes is not None else found_classes(distinct(labels, []))
+def renamed_start(start: Any, state: State | Run | None) -> tuple[Any, State | Run | None]:
+    """Take a run that was given as `start`, as it was called before."""
+    if state is None and isinstance(start, Run | State):
+        warnings.warn("start=run is deprecated; use state=run to continue from a run", DeprecationWarning, stacklevel=3)
+        return None, start
+    return start, state
+
+
+def begin_on(
+    rule: Any,
+    chunk: Chunk,
+    start: Any,
+    state: State | Run | None,
+    fit_intercept: bool,
+    normalize: bool,
+    classes: Any,
+) -> tuple[Learner, Beginning]:
+    """Return a learner with room for the examples, from first weights or from where a run ended."""
+    if state is not None:
+        learner = resume(rule, as_state(state), fit_intercept, normalize, start, classes)
+        learner.make_room(chunk)
+        steps = float(learner.sums[STEPS])
+        return learner, Beginning(weights_of(learner.arrays).copy(), learner.updates, steps)
+    found = named_classes(classes) if classes is not None else found_classes(distinct(chunk.y, []))
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
-    learner.begin(source.width, start)
-    return learner, Begun(learner.origin, 0, 0.0)
+    learner.begin(chunk.width, start)
+    return learner, Beginning(learner.origin, 0, 0.0)
 
 
-def ended(learner: Learner, source: Source, begun: Begun, passes: int, limit: str = "") -> Convergence:
+def ended(learner: Learner, n: int, beginning: Beginning, passes: int, limit: str = "") -> Convergence:
     """Return the outcome, with the reason in words: it has halted, or has come to a limit."""
-    reason = f"gave up after {limit}" if limit else f"nothing left to learn from {source.n:,} examples"
+    reason = f"gave up after {limit}" if limit else f"nothing left to learn from {n:,} examples"
     if limit and learner.rule.additive:
-        bound = begun.margin_upper_bound(learner)
+        bound = beginning.margin_upper_bound(learner)
         if bound < math.inf:
             reason += f"; no separator of these examples has a margin above {rounded_up(bound)}"
     return Convergence(learner.rest(), None, not limit, passes, reason)
@@ -179,16 +198,16 @@ class Loop(NamedTuple):
     """A learner and the examples that it goes over until none is left to learn from."""
 
     learner: Learner
-    source: Source
+    chunk: Chunk
     codes: Codes
-    begun: Begun
+    beginning: Beginning
 
     def passes(self, selection: Selection, seed: int, max_updates: int | None, max_passes: int) -> Convergence:
         """Go over all examples, in order or in an order drawn for each pass."""
         learner = self.learner
         last = None if max_updates is None else learner.updates + max_updates
         # Passes are numbered over everything the learner has read: going on draws new orders.
-        done = learner.rounds // self.source.n
+        done = learner.rounds // self.chunk.n
         for number in range(max_passes):
             before = learner.updates
             for rows in self._order(selection, seed, done + number):
@@ -213,7 +232,7 @@ class Loop(NamedTuple):
             passes += 1
             if learner.updates == before:
                 # The most wrong one is right enough for this rule; whichever is not comes next in order.
-                for span in spans(self.source):
+                for span in self.chunk.spans():
                     if learner.updates == before:
                         self._learn(span, before + 1)
             if learner.updates == before:
@@ -221,41 +240,41 @@ class Loop(NamedTuple):
         return self._at_limit(passes, counted(max_updates, "update"))
 
     def _ended(self, passes: int, limit: str = "") -> Convergence:
-        return ended(self.learner, self.source, self.begun, passes, limit)
+        return ended(self.learner, self.chunk.n, self.beginning, passes, limit)
 
     def _at_limit(self, passes: int, limit: str) -> Convergence:
         """Return the outcome at a limit, which may be where nothing was left to learn from, too."""
-        return self._ended(passes, "" if settled(self.learner, self.source, self.codes) else limit)
+        return self._ended(passes, "" if settled(self.learner, self.chunk, self.codes) else limit)
 
     def _given_up(self, passes: int) -> Convergence:
         goal = self.learner.rule.goal_margin()
         reason = f"no separator has the margin {goal:g} that the rule asks for"
         return Convergence(self.learner.rest(), None, False, passes, reason)
 
-    def _order(self, selection: Selection, seed: int, number: int) -> Iterator[slice | NDArray[np.intp]]:
+    def _order(self, selection: Selection, seed: int, number: int) -> Iterator[Rows]:
         """Yield the rows of one pass, in blocks."""
         if selection == "cyclic":
-            yield from spans(self.source)
+            yield from self.chunk.spans()
             return
-        order = np.random.default_rng([seed, number]).permutation(self.source.n)
-        step = self.source.copied_rows
-        for first in range(0, self.source.n, step):
+        order = np.random.default_rng([seed, number]).permutation(self.chunk.n)
+        step = self.chunk.matrix.gathered_rows
+        for first in range(0, self.chunk.n, step):
             yield order[first : first + step]
 
-    def _learn(self, rows: slice | NDArray[np.intp], last: int | None) -> None:
+    def _learn(self, rows: Rows, last: int | None) -> None:
         """Learn from these rows, until there have been `last` updates."""
-        learn_until(self.learner, self.source, self.codes, rows, last)
+        learn_until(self.learner, self.chunk, self.codes, rows, last)
 
     def _most_wrong(self) -> int:
         """Return the row with the smallest y⟨w,x⟩; of equals, one that is a mistake."""
-        learner, source = self.learner, self.source
+        learner, chunk = self.learner, self.chunk
         best, worst = (np.inf, True), 0
-        for span in spans(source):
+        for span in chunk.spans():
             y = self.codes[span]
-            block = source.block(span, learner.bias, learner.normalize)
+            block = chunk.block(span, learner.bias, learner.normalize)
             scores, codes, end = learner.score(block, y.size, learner.rounds)
             if end < y.size:
-                raise learner.refuse(source, span.start + end, span.start + end)
+                raise learner.refuse(chunk, span.start + end)
             agreement = _ahead(scores, y) if learner.multiclass else y * scores
             least = agreement.min()
             lowest = np.flatnonzero(agreement == least)
@@ -269,7 +288,7 @@ class Loop(NamedTuple):
         """Tell whether it is already certain that the rule can never halt."""
         rule = self.learner.rule
         goal = rule.goal_margin() if hasattr(rule, "goal_margin") else None
-        return goal is not None and self.begun.margin_upper_bound(self.learner) <= goal
+        return goal is not None and self.beginning.margin_upper_bound(self.learner) <= goal
 
 
 def _ahead(scores: Floats, y: Codes) -> Floats:
@@ -283,29 +302,28 @@ def _ahead(scores: Floats, y: Codes) -> Floats:
 
 def learn_until(
     learner: Learner,
-    source: Source,
+    chunk: Chunk,
     codes: Codes,
-    rows: slice | NDArray[np.intp],
+    rows: Rows,
     last: int | None,
     weights: Floats = NO_WEIGHTS,
 ) -> None:
-    """Learn from some rows of a source, until there have been `last` updates."""
+    """Learn from some rows of a chunk, until there have been `last` updates."""
     y = codes[rows]
     limit = -1 if last is None else last - learner.updates
-    block = source.block(rows, learner.bias, learner.normalize)
+    block = chunk.block(rows, learner.bias, learner.normalize)
     if weights.size:
         block = block._replace(weights=weights[rows])
     end = learner.learn(block, y, limit=limit)
     if end < y.size and learner.updates != last:
-        i = rows.start + end if isinstance(rows, slice) else int(rows[end])
-        raise learner.refuse(source, i, i)
+        raise learner.refuse(chunk, rows.start + end if isinstance(rows, slice) else int(rows[end]))
 
 
-def settled(learner: Learner, source: Source, codes: Codes, weights: Floats = NO_WEIGHTS) -> bool:
+def settled(learner: Learner, chunk: Chunk, codes: Codes, weights: Floats = NO_WEIGHTS) -> bool:
     """Tell whether no example is left to learn from, by trying on a copy."""
     trial = learner.twin()
-    for span in spans(source):
-        learn_until(trial, source, codes, span, learner.updates + 1, weights)
+    for span in chunk.spans():
+        learn_until(trial, chunk, codes, span, learner.updates + 1, weights)
         if trial.updates > learner.updates:
             return False
     return True

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.checksum import Trail
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses
-from onlinear.data.matrices import Source
 from onlinear.engine import passes
 from onlinear.engine.algebra import dot
 from onlinear.engine.flat import Floats
@@ -140,16 +140,17 @@ class Learner:
         # Features may have been declared beyond those that have names.
         self.names = None if names is None else names + ("",) * (self.n_features - len(names))
 
-    def make_room(self, source: Source) -> None:
-        """Check the width of a source against what is known, and grow where the rule can."""
-        if source.width == self.n_features:
+    def make_room(self, chunk: Chunk) -> None:
+        """Check the width of a chunk against what is known, and grow where the rule can."""
+        if chunk.width == self.n_features:
             return
-        name, known, width = type(self.rule).__name__, self.n_features, source.width
-        where = "" if source.origin is None else f"{source.origin.place(0)} and on: "
+        name, known, width = type(self.rule).__name__, self.n_features, chunk.width
         if self.rule.inputs == "advice" or (width > known and self.engine_rule is not self.rule):
-            raise DataError(f"{where}a block has {width} features; {name} began with {known}, which cannot change")
-        if width < known and not source.sparse:
-            raise DataError(f"{where}a dense block has {width} features where {known} are known")
+            raise DataError(
+                f"{chunk.place(0)} has {width} features; {name} started with {known}, and their number cannot change"
+            )
+        if width < known and not chunk.matrix.sparse:
+            raise DataError(f"{chunk.place(0)} has {width} features, but {known} are known; dense rows need them all")
         if width > known:
             self.grow(width)
 
@@ -235,17 +236,16 @@ class Learner:
             raise RuleError(f"rule {self.rule!r} failed to score: {error}") from error
         return scores, codes, int(end)
 
-    def refuse(self, source: Source, i: int, number: int) -> DataError:
-        """Return the error for row i of a source, which is row `number` to the caller."""
-        where = f"row {number}" if source.origin is None else source.origin.place(i)
+    def refuse(self, chunk: Chunk, i: int) -> DataError:
+        """Return the error for row i of a chunk."""
+        where = chunk.place(i)
         _, good, demand = INPUTS[self.rule.inputs]
-        if source.leads_outside(i):
-            return DataError(f"{where}: it leads outside the matrix")
-        bad = source.entry(i, np.isfinite) or source.entry(i, good)
+        if chunk.matrix.is_outside(i):
+            return DataError(f"{where}: its indices exceed the matrix")
+        bad = chunk.matrix.find(i, np.isfinite) or chunk.matrix.find(i, good)
         if bad is not None:
             column, value = bad
-            what = f"column {column}" if source.origin is None else source.origin.feature(column)
-            return DataError(f"{where}, {what}: value {value}; {demand}")
+            return DataError(f"{where}, {chunk.feature(column)}: value {value}; {demand}")
         if self.rule.inputs == "advice":
             return DataError(f"{where}: {demand}")
         too_short = " (or the row is too short to normalize)" if self.normalize else ""

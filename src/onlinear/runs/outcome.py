@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import show
-from onlinear.data.matrices import Source, column_names, open_source, spans
+from onlinear.data.matrices import as_matrix, column_names
+from onlinear.data.numbered import numbered_chunk
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
@@ -136,7 +138,7 @@ class Run(Facts):
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; above 0 speaks for ``classes[1]``. Of more than two classes, each one's."""
-        return self._all_scored(X)[0]
+        return self._score_all(X)[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
@@ -144,7 +146,7 @@ class Run(Facts):
         A tie that counts as a mistake is shown as the first class. A rule that draws does so as it
         would in the rounds to come.
         """
-        labels: NDArray[Any] = classes_of(self.state).decode(self._all_scored(X)[1])
+        labels: NDArray[Any] = classes_of(self.state).decode(self._score_all(X)[1])
         return labels
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -181,17 +183,16 @@ class Run(Facts):
         learner, classes = Learner.reading(self.rule, self.state), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
-            source = open_source(chunk.matrix)
-            source.origin = chunk
-            for scores, signs in self._scored(learner, source, done):
+            for scores, signs in self._score(learner, chunk, done):
                 yield classes.decode(signs), scores
-            done += source.n
+            done += chunk.n
 
-    def _all_scored(self, X: Any) -> tuple[Floats, NDArray[Any]]:
+    def _score_all(self, X: Any) -> tuple[Floats, NDArray[Any]]:
         self._check_columns(X)
-        learner, source = Learner.reading(self.rule, self.state), open_source(X)
-        # None at all is still an array of the right shape and type.
-        parts = list(self._scored(learner, source, 0)) or [learner.score(source.block(slice(0, 0), 0, False), 0, 0)[:2]]
+        learner, matrix = Learner.reading(self.rule, self.state), as_matrix(X)
+        chunk = numbered_chunk(matrix, np.zeros(matrix.n))
+        # No rows at all still give arrays of the right shape and type.
+        parts = list(self._score(learner, chunk, 0)) or [learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]]
         scores, codes = zip(*parts, strict=True)
         return np.concatenate(scores), np.concatenate(codes)
 
@@ -214,15 +215,15 @@ class Run(Facts):
                 " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
             )
 
-    def _scored(self, learner: Learner, source: Source, done: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
+    def _score(self, learner: Learner, chunk: Chunk, done: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
         """Yield scores and signs, or classes' numbers, block by block, where `done` examples were scored before."""
-        learner.make_room(source)
-        for span in spans(source):
-            block = source.block(span, learner.bias, learner.normalize)
+        learner.make_room(chunk)
+        for span in chunk.spans():
+            block = chunk.block(span, learner.bias, learner.normalize)
             n = span.stop - span.start
             scores, signs, end = learner.score(block, n, self.rounds + done + span.start)
             if end < n:
-                raise learner.refuse(source, span.start + end, done + span.start + end)
+                raise learner.refuse(chunk, span.start + end)
             yield scores, signs
 
     def _facts(self) -> list[tuple[str, str]]:

@@ -7,14 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from numpy.typing import NDArray
+
 from onlinear.checks import check_integers
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.checkpoint import Checkpoint, command
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
+from onlinear.runs.beginning import Options, begin
 from onlinear.runs.learner import Learner
-from onlinear.runs.online import Options, Pair, begun, chunk_pair, feed
+from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
 from onlinear.streams.shuffle import shuffled
 from onlinear.streams.stream import Stream
@@ -33,6 +37,8 @@ class Progress(NamedTuple):
     seconds: float
     mark: bool
     """Whether the number of rounds has doubled since the last report of this kind; otherwise a block has ended."""
+    classes: NDArray[Any]
+    """The labels; of two, the negative one is first."""
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -94,17 +100,18 @@ def train(
     course = Course(stream, passes, shuffle, seed)
     options = Options(fit_intercept, normalize, start, state, n_features, None)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
-    learner, pairs = _taken_up(rule, course, kept) or begun(rule, stream, None, options, course.pairs())
+    resumed = _resume(rule, course, kept)
+    learner, chunks = resumed or begin(rule, course.stream, None, options, course.chunks())
     clock = Clock(learner, progress)
-    for source, labels in pairs:
+    for chunk in chunks:
         if course.begins:
             kept.begin_pass(course.number)
-        first = kept.pass_over(learner, source, labels)
-        for row, end in clock.spans(source.n, course, first):
-            feed(learner, source, labels, slice(row, end))
-        kept.keep(learner, stream, source, labels, first)
+        first = kept.pass_over(learner, chunk)
+        for rows in clock.spans(chunk.n, course, first):
+            feed(learner, chunk, rows)
+        kept.keep(learner, course.stream, chunk, first)
     if course.read:
-        learner.take_names(stream.names)
+        learner.take_names(course.stream.names)
     elif not kept.finished:
         raise DataError("no examples")
     done = Run(learner.rest())
@@ -131,14 +138,14 @@ def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
     )
 
 
-def _taken_up(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Iterator[Pair]] | None:
+def _resume(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Iterator[Chunk]] | None:
     """Return the learner of a checkpoint and the examples of its pass, if there is a checkpoint."""
     state = kept.found(rule)
     if state is None or kept.reached is None:
         return None
     learner = Learner.resume(rule, state)
     course.stream.expect(Classes(state.classes))
-    return learner, course.pairs(kept.reached.passes)
+    return learner, course.chunks(kept.reached.passes)
 
 
 class Course:
@@ -151,7 +158,9 @@ class Course:
             raise ParameterError(f"stream is {type(stream).__name__}; open_stream makes one")
         if passes > 1 and stream.once:
             raise DataError(f"{stream.once} can be read only once; there are to be {passes} passes")
-        self.stream, self.passes, self.window, self.seed = stream, passes, window, seed
+        self.passes, self.window, self.seed = passes, window, seed
+        # What is found out about the labels and the features stays out of the caller's stream.
+        self.stream = stream.independent()
         self.number = 0
         """Which pass is under way."""
         self.begins = False
@@ -159,7 +168,7 @@ class Course:
         self.read = False
         """Whether anything has been given out."""
 
-    def pairs(self, first: int = 0) -> Iterator[Pair]:
+    def chunks(self, first: int = 0) -> Iterator[Chunk]:
         """Yield the examples of all passes from pass `first` on."""
         for number in range(first, self.passes):
             chunks = self.stream.chunks()
@@ -168,7 +177,7 @@ class Course:
             self.number, self.begins = number, True
             for chunk in chunks:
                 self.read = True
-                yield chunk_pair(chunk)
+                yield chunk
                 self.begins = False
 
 
@@ -180,14 +189,14 @@ class Clock:
         self._start = time.monotonic()
         self._last = (learner.rounds, learner.mistakes)
 
-    def spans(self, n: int, course: Course, first: int = 0) -> Iterator[tuple[int, int]]:
+    def spans(self, n: int, course: Course, first: int = 0) -> Iterator[slice]:
         """Cut n rows where the number of rounds doubles; each time the caller has learned from a part, report."""
         while first < n:
             end = n
             if self._report is not None:
                 rounds = self._learner.rounds
                 end = min(n, first + (1 << rounds.bit_length()) - rounds)
-            yield first, end
+            yield slice(first, end)
             self._tick(course.number)
             first = end
 
@@ -197,6 +206,7 @@ class Clock:
         rounds, mistakes = self._learner.rounds, self._learner.mistakes
         mark = rounds & (rounds - 1) == 0
         recent = (rounds - self._last[0], mistakes - self._last[1])
-        self._report(Progress(rounds, mistakes, *recent, passes, time.monotonic() - self._start, mark))
+        seconds = time.monotonic() - self._start
+        self._report(Progress(rounds, mistakes, *recent, passes, seconds, mark, self._learner.classes.labels))
         if mark:
             self._last = (rounds, mistakes)

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk
+from onlinear.data.matrices import stack
+from onlinear.engine.draws import GAMMA, mix
 from onlinear.errors import DataError
-
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def shuffled(chunks: Iterable[Chunk], window: int, seed: int, passes: int) -> Iterator[Chunk]:
@@ -47,21 +46,14 @@ def _drawn(held: list[Chunk], row: int, seed: int, passes: int) -> Chunk:
 
 def _keys(seed: int, passes: int, row: int, n: int) -> NDArray[np.uint64]:
     """Return a draw for each of n examples from `row` on (splitmix64)."""
-    with np.errstate(over="ignore"):
-        numbers = np.arange(row, row + n, dtype=np.uint64)
-        return _mixed(_mixed(_mixed(_words(seed)) + _words(passes) * _GAMMA) + numbers * _GAMMA)
+    stream = _next(_next(seed) + passes * GAMMA)
+    z: Any = np.arange(row, row + n, dtype=np.uint64) * np.uint64(GAMMA) + np.uint64((stream + GAMMA) % 2**64)
+    return np.asarray(mix(z))
 
 
-def _words(n: int) -> NDArray[np.uint64]:
-    return np.array([n % 2**64], dtype=np.uint64)
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = z + _GAMMA
-    z = (z ^ (z >> np.uint64(30))) * _MIX[0]
-    z = (z ^ (z >> np.uint64(27))) * _MIX[1]
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return mixed
+def _next(z: int) -> int:
+    """Return the output of splitmix64 at a state."""
+    return mix((z + GAMMA) % 2**64)
 
 
 @dataclass(frozen=True)
@@ -88,22 +80,11 @@ def _joined(chunks: list[Chunk]) -> Chunk:
     """Return chunks as one."""
     if len(chunks) == 1:
         return chunks[0]
-    X: Any
-    kinds = {"sparse" if hasattr(chunk.matrix, "indptr") else chunk.width for chunk in chunks}
+    kinds = {"sparse" if chunk.matrix.sparse else chunk.width for chunk in chunks}
     if len(kinds) > 1:
-        raise DataError(f"{chunks[0].place(0)} and on: blocks of one window are sparse and dense, or of several widths")
-    if "sparse" in kinds:
-        import scipy.sparse
-
-        width = max(chunk.width for chunk in chunks)
-        X = scipy.sparse.vstack([_as_wide(chunk.matrix, width) for chunk in chunks], format="csr")
-    else:
-        X = np.concatenate([chunk.matrix for chunk in chunks])
+        raise DataError(
+            f"from {chunks[0].place(0)} on, the blocks of one window are both sparse and dense, or differ in width"
+        )
     ends = list(accumulate(chunk.n for chunk in chunks))
-    return Chunk(X, np.concatenate([chunk.y for chunk in chunks]), _Several(chunks, ends))
-
-
-def _as_wide(X: Any, width: int) -> Any:
-    import scipy.sparse
-
-    return scipy.sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    labels = np.concatenate([chunk.y for chunk in chunks])
+    return Chunk(stack([chunk.matrix for chunk in chunks]), labels, _Several(chunks, ends), feature=chunks[0].feature)

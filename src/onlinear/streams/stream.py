@@ -1,26 +1,27 @@
-"""Streams: labelled examples from files and objects, block by block, again each time they are iterated."""
+"""Streams: labelled examples from files and objects, chunk by chunk, read anew each time they are iterated."""
 
 from __future__ import annotations
 
+import copy
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.chunk import Chunk, Fault, Read
-from onlinear.data.csr import Csr
-from onlinear.data.labels import Classes, declared_classes, distinct, found_classes, plain, show
+from onlinear.data.chunk import Chunk, Fault
+from onlinear.data.labels import Classes, declared_classes, found_classes, plain, show
+from onlinear.data.look_ahead import look_ahead
+from onlinear.data.matrices import CsrMatrix
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.formats.libsvm import LibsvmReader
 from onlinear.streams.quarantine import Quarantine
 from onlinear.streams.reading import Reading, without_blanks
 
 MAX_FEATURES = 1 << 27
-_LOOK_AHEAD = 1 << 26
-"""How many bytes are held back, at most, until both labels have been seen."""
 
 
 class Reader(Protocol):
@@ -34,8 +35,16 @@ class Reader(Protocol):
     def width(self) -> int | None:
         """The number of features, where it is known before anything is read."""
 
-    def reads(self) -> Iterator[Read]:
-        """Yield the examples from the first one on, with what could not be read."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the examples from the first one on, with the faults among them."""
+
+
+@dataclass
+class Once:
+    """Something that can be read only once, such as a pipe; all streams over it share this."""
+
+    what: str
+    begun: bool = False
 
 
 class Stream:
@@ -75,8 +84,7 @@ class Stream:
         self._quarantine = quarantine
         self._declared = classes
         self._classes: Classes | None = None
-        self._once = once
-        self._begun = False
+        self._once = Once(once) if once else None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -96,7 +104,7 @@ class Stream:
     @property
     def once(self) -> str:
         """What can be read only once, if it is that; otherwise nothing."""
-        return self._once
+        return self._once.what if self._once else ""
 
     def expect(self, classes: Classes) -> None:
         """Take a learner's labels for the stream's; others that were declared are refused."""
@@ -128,7 +136,7 @@ class Stream:
         if self.n_features is None:
             if self._once:
                 raise DataError(
-                    f"the number of features must be known beforehand, and {self._once} can be read only once;"
+                    f"the number of features must be known beforehand, and {self.once} can be read only once;"
                     " say it with --n-features, n_features="
                 )
             self.n_features = max((chunk.width for chunk in self.chunks()), default=None)
@@ -141,51 +149,59 @@ class Stream:
         return ((chunk.X, chunk.y) for chunk in self.chunks())
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield blocks that know where their examples stand; every label is one of the two."""
-        held: list[Chunk] = []
-        labels: list[Any] = []
-        size = 0
-        for chunk, faults in self._reads():
-            if self._classes is None:
-                labels = distinct(chunk.y, labels)
-                self._classes = self._found(labels, chunk)
-            if self._classes is None:
-                for fault in faults:
-                    self._quarantine.take(fault)
-                # A copy: whoever makes the blocks may reuse their memory.
-                held.append(chunk.copied())
-                size += chunk.nbytes
-                if size > _LOOK_AHEAD:
-                    raise DataError(
-                        f"{chunk.place(chunk.n - 1)}: all examples so far have the label {show(plain(labels[0]))};"
-                        " name both with --classes, classes=(negative, positive)"
-                    )
-                continue
-            for early in held:
-                yield from self._sorted_out(early, (), self._classes)
-            held = []
-            yield from self._sorted_out(chunk, faults, self._classes)
-        if held:
-            found_classes([plain(label) for label in labels])
+        """Yield chunks in which every label is one of the two classes."""
+        chunks = self._read()
+        if self._classes is None:
+            chunks = self._find_classes(chunks)
+        for chunk in chunks:
+            yield from self._sort_out(chunk, self._classes)
 
     def unlabelled(self) -> Iterator[Chunk]:
-        """Yield blocks whose labels nobody has looked at."""
-        for chunk, faults in self._reads():
-            yield from self._sorted_out(chunk, faults, None)
+        """Yield chunks whose labels nobody has looked at."""
+        for chunk in self._read():
+            yield from self._sort_out(chunk, None)
 
-    def _reads(self) -> Iterator[Read]:
-        """Yield what the reader yields, with what only the stream knows."""
-        if self._once and self._begun:
-            raise DataError(f"{self._once} can be read only once")
-        self._begun = True
+    def independent(self) -> Stream:
+        """Return a stream over the same data; reading it leaves this one's classes, width and names as they are."""
+        twin = copy.copy(self)
+        twin._reader = copy.copy(self._reader)
+        return twin
+
+    def _read(self) -> Iterator[Chunk]:
+        """Yield the reader's chunks, with the names of their features."""
+        if self._once and self._once.begun:
+            raise DataError(f"{self._once.what} can be read only once")
+        if self._once:
+            self._once.begun = True
         with self._quarantine:
-            for chunk, faults in self._reader.reads():
+            for chunk in self._reader.chunks():
                 if chunk.width > self._max_features:
                     raise DataError(
-                        f"{chunk.place(0)} and on: there are {chunk.width:,} features;"
+                        f"from {chunk.place(0)} on there are {chunk.width:,} features;"
                         f" at most {self._max_features:,} (--max-features, max_features=)"
                     )
-                yield Read(replace(chunk, feature=self._feature), faults)
+                yield replace(chunk, feature=self._feature)
+
+    def _find_classes(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        """Find the classes, in what was declared or in the data; return all the chunks again."""
+        if self._declared is not None:
+            first = next(chunks, None)
+            if first is None:
+                return chunks
+            self._classes = declared_classes(self._declared).like(first.y)
+            return itertools.chain([first], chunks)
+        labels, chunks = look_ahead(chunks)
+        if len(labels) < 2:
+            held = list(chunks)
+            for chunk in held:  # a malformed line may be the reason
+                for fault in chunk.faults:
+                    self._quarantine.take(fault)
+            if held:
+                found_classes([plain(label) for label in labels])
+            return iter(held)
+        first = next(chunks)
+        self._classes = found_classes(labels).like(first.y)
+        return itertools.chain([first], chunks)
 
     def _feature(self, column: int) -> str:
         """Return what a feature is called where it was read."""
@@ -194,24 +210,18 @@ class Stream:
             return f"feature {names[column]!r}"
         return f"index {column + self._reader.lowest}" if isinstance(self._reader, LibsvmReader) else f"column {column}"
 
-    def _found(self, labels: list[Any], chunk: Chunk) -> Classes | None:
-        """Return the classes, where they are declared or both have been seen."""
-        if self._declared is not None:
-            return declared_classes(self._declared).like(chunk.y)
-        return found_classes(labels).like(chunk.y) if len(labels) == 2 else None
+    def _sort_out(self, chunk: Chunk, classes: Classes | None) -> Iterator[Chunk]:
+        """Yield the examples to learn from; raise or skip the others, and the faults among them, in order.
 
-    def _sorted_out(self, chunk: Chunk, faults: Iterable[Fault], classes: Classes | None) -> Iterator[Chunk]:
-        """Yield the examples that can be learned from; the others, and the faults among them, in their order.
-
-        Where faults are raised, what stands before the first of them is yielded before.
+        Where faults are raised, the examples before the first one are yielded before.
         """
         strange = np.zeros(chunk.n, dtype=bool)
         if classes is not None:
             strange = (chunk.y != classes.labels[0]) & (chunk.y != classes.labels[1])
-        # A learner would refuse what is not finite, but there it could not be put aside.
-        bad = strange | _not_finite(chunk.matrix) if self._quarantine.skips else strange
+        # A learner would refuse what is not finite, but it cannot skip it.
+        bad = strange | ~chunk.matrix.finite_rows() if self._quarantine.skips else strange
         own = (self._fault(chunk, i, classes if strange[i] else None) for i in np.flatnonzero(bad).tolist())
-        for fault in heapq.merge(faults, own, key=lambda one: one.before):
+        for fault in heapq.merge(chunk.faults, own, key=lambda one: one.before):
             if fault.before and not self._quarantine.skips:
                 yield _with_labels(self._some(chunk, np.arange(fault.before)), classes)
             self._quarantine.take(fault)
@@ -230,25 +240,14 @@ class Stream:
         return Fault(i, chunk.place(i), reason, chunk.written(i))
 
     def _some(self, chunk: Chunk, rows: NDArray[np.intp]) -> Chunk:
-        """Return some examples; where only the lines say how many features there are, those that are left say it."""
+        """Return some examples; where only the lines tell how many features there are, those that are left tell it."""
         some = chunk.take(rows)
-        if not isinstance(self._reader, LibsvmReader):
-            return some
-        X = some.matrix
-        return replace(some, matrix=Csr(X.data, X.indices, X.indptr, int(X.indices.max(initial=0)) + 1))
+        if isinstance(self._reader, LibsvmReader) and isinstance(some.matrix, CsrMatrix):
+            return replace(some, matrix=some.matrix.narrowed())
+        return some
 
 
 def _with_labels(chunk: Chunk, classes: Classes | None) -> Chunk:
-    """Return a chunk with labels of the classes' own type."""
-    return chunk if classes is None else replace(chunk, y=chunk.y.astype(classes.labels.dtype, copy=False))
-
-
-def _not_finite(X: Any) -> NDArray[np.bool_]:
-    """Tell which rows have an entry that is no finite number."""
-    if not hasattr(X, "indptr"):
-        finite = np.isfinite(X) if X.dtype.kind == "f" else np.ones(X.shape, dtype=bool)
-        return np.asarray(~finite.all(axis=1), dtype=bool)
-    rows = np.zeros(X.shape[0], dtype=bool)
-    places = np.flatnonzero(~np.isfinite(X.data))
-    rows[np.searchsorted(X.indptr, places, side="right") - 1] = True
-    return rows
+    """Return a chunk with labels of the classes' own type, and its faults dealt with."""
+    y = chunk.y if classes is None else chunk.y.astype(classes.labels.dtype, copy=False)
+    return replace(chunk, y=y, faults=())

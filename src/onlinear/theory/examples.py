@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, declared_classes, distinct, found_classes
-from onlinear.data.matrices import Source, spans
 from onlinear.engine.algebra import length
 from onlinear.engine.flat import Floats, inverse_norm
 from onlinear.engine.rows import Block, Row, SparseBlock
@@ -20,9 +20,9 @@ from onlinear.errors import DataError
 from onlinear.models.state import weights_of
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule
+from onlinear.runs.beginning import open_arrays, open_chunks
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import norm
-from onlinear.runs.online import Pair, open_blocks, read_arrays
 
 UNIT = 2.0**-53
 """What one rounding costs, relative to its result."""
@@ -73,21 +73,24 @@ class Examples:
         if y is None and isinstance(X, Iterator):
             raise DataError("these blocks can be read only once; give a list, or an object that can be iterated again")
         self._blocks: Iterable[Any] | None = X if y is None else None
-        self._pairs = None if y is None else [read_arrays(X, y)]
+        self._arrays = None if y is None else open_arrays(X, y)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self._passes = 1
         self.n = self.width = self.entries = 0
         layouts: set[str] = set()
         labels: list[Any] = []
-        for source, y_ in self._sources():
-            labels = distinct(y_, labels, self.n)
-            if self.n and source.width != self.width and not source.sparse:
-                raise DataError(f"a dense block has {source.width} features where {self.width} are known")
-            self.n += source.n
-            self.entries += source.nbytes // 8
-            layouts.add("sparse" if source.sparse else "dense")
-            self.width = max(self.width, source.width)
+        for chunk in self._chunks():
+            labels = distinct(chunk.y, labels, chunk.place)
+            sparse = chunk.matrix.sparse
+            if self.n and chunk.width != self.width and not sparse:
+                raise DataError(
+                    f"{chunk.place(0)} has {chunk.width} features, but {self.width} are known; dense rows need them all"
+                )
+            self.n += chunk.n
+            self.entries += chunk.nbytes // 8
+            layouts.add("sparse" if sparse else "dense")
+            self.width = max(self.width, chunk.width)
         if self.n == 0:
             raise DataError("no examples")
         self.width = max(self.width, n_features)
@@ -112,17 +115,17 @@ class Examples:
         raw.normalize, raw._readers = False, {}
         return raw
 
-    def _sources(self) -> Iterator[Pair]:
+    def _chunks(self) -> Iterator[Chunk]:
         for _ in range(self._passes):
-            yield from self._pairs if self._pairs is not None else open_blocks(self._blocks)
+            yield from open_chunks(self._blocks) if self._arrays is None else [self._arrays]
 
-    def blocks(self) -> Iterator[tuple[int, Source, slice, NDArray[np.int8]]]:
-        """Yield blocks in order: the number of the source's first row, the source, the rows in it, labels ±1."""
+    def blocks(self) -> Iterator[tuple[int, Chunk, slice, NDArray[np.int8]]]:
+        """Yield blocks in order: the number of the chunk's first row, the chunk, the rows in it, labels ±1."""
         first = 0
-        for source, labels in self._sources():
-            for span in spans(source):
-                yield first, source, span, self.classes.encode(labels[span], first + span.start)
-            first += source.n
+        for chunk in self._chunks():
+            for span in chunk.spans():
+                yield first, chunk, span, chunk.codes(self.classes, span)
+            first += chunk.n
 
     @property
     def labels(self) -> tuple[Any, Any]:
@@ -137,37 +140,37 @@ class Examples:
     def scores(self, w: Floats) -> Iterator[Part]:
         """Yield ⟨w,x⟩ of all rows, with a bound on each one's rounding error."""
         size = math.nextafter(norm(w) * (1.0 + 16.0 * UNIT), math.inf) if w.any() else 0.0
-        for first, source, span, y in self.blocks():
-            block = source.block(span, self.bias, self.normalize)
+        for first, chunk, span, y in self.blocks():
+            block = chunk.block(span, self.bias, self.normalize)
             terms = self._terms(block)
-            scores = self._measured(Perceptron(), block, source, first, span, w)
-            lengths = self._measured(Lengths(), block, source, first, span)
+            scores = self._measured(Perceptron(), block, chunk, first, span, w)
+            lengths = self._measured(Lengths(), block, chunk, first, span)
             # Of a zero vector nothing is rounded; any other product may also underflow, before the row is scaled.
             # An error bound that overflows decides nothing.
             with np.errstate(over="ignore"):
-                lost = self._underflow(source, first, span) if size else 0.0
+                lost = self._underflow(chunk, first, span) if size else 0.0
                 errors = terms * (UNIT * (size * lengths) + lost)
             yield Part(first + span.start, y, scores, errors)
 
-    def _underflow(self, source: Source, first: int, span: slice) -> Floats | float:
+    def _underflow(self, chunk: Chunk, first: int, span: slice) -> Floats | float:
         """Return what a product may lose to underflow, once the sum over its row is scaled."""
         if not self.normalize:
             return _LEAST
-        lengths = self._measured(Lengths(), source.block(span, 0, normalize=False), source, first, span)
+        lengths = self._measured(Lengths(), chunk.block(span, 0, normalize=False), chunk, first, span)
         # A zero row stays as it is. Not 1/‖x‖ first, which may overflow.
         return np.maximum(_LEAST, 2.0 * _LEAST / np.where(lengths > 0.0, lengths, 2.0))
 
     def prices(self, w: Floats) -> Iterator[tuple[int, NDArray[np.int8], Floats]]:
         """Yield ⟨w,x⟩ of all rows as they come out, for those who need no more."""
-        for first, source, span, y in self.blocks():
-            block = source.block(span, self.bias, self.normalize)
-            yield first + span.start, y, self._measured(Perceptron(), block, source, first, span, w)
+        for first, chunk, span, y in self.blocks():
+            block = chunk.block(span, self.bias, self.normalize)
+            yield first + span.start, y, self._measured(Perceptron(), block, chunk, first, span, w)
 
     def lengths(self) -> Iterator[tuple[int, Floats, float]]:
         """Yield ‖x‖ of all rows, and a bound on the relative error."""
-        for first, source, span, _ in self.blocks():
-            block = source.block(span, self.bias, self.normalize)
-            lengths = self._measured(Lengths(), block, source, first, span)
+        for first, chunk, span, _ in self.blocks():
+            block = chunk.block(span, self.bias, self.normalize)
+            lengths = self._measured(Lengths(), block, chunk, first, span)
             yield first + span.start, lengths, self._terms(block) * UNIT
 
     def rows(self, numbers: NDArray[np.intp]) -> tuple[Any, NDArray[np.int8]]:
@@ -180,11 +183,11 @@ class Examples:
             raise DataError(f"there are {self.n} rows; row {int(outside[0])} is not among them")
         order = np.argsort(numbers, kind="stable")
         wanted, parts, codes = numbers[order], [], []
-        for first, source, span, y in self.blocks():
+        for first, chunk, span, y in self.blocks():
             low, high = np.searchsorted(wanted, [first + span.start, first + span.stop])
             if low < high:
                 chosen = wanted[low:high] - first
-                parts.append(_as_csr(source.block(chosen, self.bias, self.normalize), self.width))
+                parts.append(_as_csr(chunk.block(chosen, self.bias, self.normalize), self.width))
                 codes.append(y[chosen - span.start])
         back = np.empty(numbers.size, dtype=np.intp)
         back[order] = np.arange(numbers.size)
@@ -200,10 +203,10 @@ class Examples:
 
     def feed(self, learner: Learner) -> None:
         """Let a learner go over all examples once."""
-        for first, source, span, y in self.blocks():
-            end = learner.learn(source.block(span, self.bias, self.normalize), y)
+        for _, chunk, span, y in self.blocks():
+            end = learner.learn(chunk.block(span, self.bias, self.normalize), y)
             if end < y.size:
-                raise learner.refuse(source, span.start + end, first + span.start + end)
+                raise learner.refuse(chunk, span.start + end)
 
     def _reader(self, rule_: Any) -> Learner:
         kind = type(rule_)
@@ -212,7 +215,7 @@ class Examples:
         return self._readers[kind]
 
     def _measured(
-        self, rule_: Any, block: Block, source: Source, first: int, span: slice, w: Floats | None = None
+        self, rule_: Any, block: Block, chunk: Chunk, first: int, span: slice, w: Floats | None = None
     ) -> Floats:
         reader = self._reader(rule_)
         if w is not None:
@@ -220,7 +223,7 @@ class Examples:
         n = span.stop - span.start
         measured, _, end = reader.score(block, n, 0)
         if end < n:
-            raise reader.refuse(source, span.start + end, first + span.start + end)
+            raise reader.refuse(chunk, span.start + end)
         return measured
 
     def _terms(self, block: Block) -> float:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.matrices import open_source
+from onlinear.data.matrices import as_matrix
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.margin import norm
@@ -153,7 +153,7 @@ def radius(X: Any, *, fit_intercept: bool = False, normalize: bool = False) -> f
     if _are_blocks(X):
         examples = Examples(X, fit_intercept=fit_intercept, normalize=normalize)
     else:
-        labels = np.ones(open_source(X).n)
+        labels = np.ones(as_matrix(X).n)
         examples = Examples(X, labels, fit_intercept=fit_intercept, normalize=normalize, classes=(-1, 1))
     return root_up(squared_radius(examples).value)
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from onlinear.data.checksum import Trail
 from onlinear.data.digest import Digest
-from onlinear.data.matrices import sums_of
 from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError, VerificationError
 from onlinear.rules.perceptron import Perceptron
@@ -120,8 +119,8 @@ def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
     """Return what tells these examples from others."""
     digest, codes = Digest(), Counter[int]()
     y: NDArray[Any]
-    for _, source, span, y in examples.blocks():
-        digest.add(source.block(span, 0, normalize=False), y)
+    for _, chunk, span, y in examples.blocks():
+        digest.add(chunk.block(span), y)
         codes.update(y.tolist())
     rows: dict[str, Any] = {"positive": codes[1]}
     if isinstance(examples, ClassPairs):
@@ -138,8 +137,8 @@ def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
 def fingerprint_of(examples: Examples, passes: int) -> str:
     """Return the checksum that a run leaves of these examples, read so many times."""
     trail = Trail()
-    for _, source, span, y in examples.repeated(passes).blocks():
-        trail.add(sums_of(source, span, source.block(span, 0, normalize=False)), y)
+    for _, chunk, span, y in examples.repeated(passes).blocks():
+        trail.add(chunk.row_sums(span, chunk.block(span)), y)
     return str(trail)
 
 

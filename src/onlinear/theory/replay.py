@@ -107,7 +107,7 @@ def _with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], proc
     if procedure["kind"] == "run":
         return run(rule, _passes(X, y, procedure["passes"]), state=state)
     limits = {name: procedure[name] for name in ("selection", "seed", "max_updates", "max_passes")}
-    return converge(rule, X, y, start=state, **limits)
+    return converge(rule, X, y, state=state, **limits)
 
 
 def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import RowSums, sparse_sums
-from onlinear.data.chunk import Chunk, Fault, Read
-from onlinear.data.csr import Csr
+from onlinear.data.checksum import sparse_sums
+from onlinear.data.chunk import Chunk, Fault
+from onlinear.data.matrices import CsrMatrix
 from onlinear.engine import text as kernel
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
@@ -24,31 +24,27 @@ _SHOWN = 40
 _END = re.compile(rb"[\s#]")
 
 
-class _Parsed(NamedTuple):
-    """A piece of text as numbers; lines are counted from its own beginning."""
+@dataclass(frozen=True)
+class _Lines:
+    """Where the examples of a piece of text stand; lines are counted from its own beginning.
+
+    The pieces are parsed side by side, so the number of the first line is only known afterwards.
+    """
 
     piece: Piece
-    X: Any
-    y: NDArray[np.float64]
     starts: NDArray[np.int32]
     lines: NDArray[np.int32]
     faults: NDArray[np.int32]
+    """Rows of (examples before it, line, start of the line, kind of fault, place in the text)."""
     lines_read: int
-    sums: RowSums
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Where the examples of a piece stand; `first` is the number of its first line."""
-
-    parsed: _Parsed
-    first: int
+    first: int = 1
+    """The number of the first line in the file."""
 
     def place(self, row: int) -> str:
-        return f"{self.parsed.piece.name}:{self.first + int(self.parsed.lines[row])}"
+        return f"{self.piece.name}:{self.first + int(self.lines[row])}"
 
     def written(self, row: int) -> bytes:
-        return _line(self.parsed.piece.text, int(self.parsed.starts[row]))
+        return _line(self.piece.text, int(self.starts[row]))
 
 
 @dataclass(frozen=True)
@@ -62,20 +58,20 @@ class LibsvmReader:
     names = None
     width = None
 
-    def reads(self) -> Iterator[Read]:
-        """Yield what each piece of the files comes to."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the examples of each piece of the files."""
         file, first = "", 1
         try:
-            for parsed in ahead(pieces(self.files), self._parse):
-                if parsed.piece.number == 0:
-                    file, first = parsed.piece.name, 1
-                origin = _Lines(parsed, first)
-                yield Read(Chunk(parsed.X, parsed.y, origin, sums=parsed.sums), self._faults(parsed, first))
-                first += parsed.lines_read
+            for chunk, lines in ahead(pieces(self.files), self._parse):
+                if lines.piece.number == 0:
+                    file, first = lines.piece.name, 1
+                here = replace(lines, first=first)
+                yield replace(chunk, origin=here, faults=self._faults(here))
+                first += lines.lines_read
         except DamagedFileError as error:
             raise DataError(f"{file or self.files[0]}:{first}: {error}") from error
 
-    def _parse(self, piece: Piece) -> _Parsed:
+    def _parse(self, piece: Piece) -> tuple[Chunk, _Lines]:
         from onlinear.engine.compile import dispatcher
 
         text = np.frombuffer(piece.text, dtype=np.uint8)
@@ -118,22 +114,23 @@ class LibsvmReader:
                 row = -1 - place if label else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
                 if not overflowed or overflowed[-1][0] != row:  # a line is told of once
                     overflowed.append((row, begin, kernel.BAD_LABEL if label else kernel.BAD_VALUE))
-        # No column at all is no matrix to anybody's taste; an example without features is one all the same.
-        X = Csr(values[:entries], indices[:entries], indptr[: rows + 1], max(1, width))
+        # A matrix needs at least one column, even if no example has a feature.
+        X = CsrMatrix(values[:entries], indices[:entries], indptr[: rows + 1], max(1, width))
         sums, _ = sparse_sums(X.data, X.indices, X.indptr)
-        parsed = _Parsed(piece, X, y[:rows], starts[:rows], numbers[:rows], faults[:bad].copy(), read, sums)
-        return _without(parsed, overflowed) if overflowed else parsed
+        found = _Lines(piece, starts[:rows], numbers[:rows], faults[:bad].copy(), read)
+        chunk = Chunk(X, y[:rows], found, sums=sums)
+        return _without(chunk, found, overflowed) if overflowed else (chunk, found)
 
-    def _faults(self, parsed: _Parsed, first: int) -> Iterator[Fault]:
-        return (self._fault(parsed, first, fault.tolist()) for fault in parsed.faults)
+    def _faults(self, found: _Lines) -> Iterator[Fault]:
+        return (self._fault(found, fault.tolist()) for fault in found.faults)
 
-    def _fault(self, parsed: _Parsed, first: int, fault: list[int]) -> Fault:
+    def _fault(self, found: _Lines, fault: list[int]) -> Fault:
         """Return a fault in words, with its place: file, line and byte."""
         before, line, start, kind, at = fault
-        text = parsed.piece.text
-        place = f"{parsed.piece.name}:{first + line}:{at - start + 1}"
+        text = found.piece.text
+        place = f"{found.piece.name}:{found.first + line}:{at - start + 1}"
         word = bytes(_END.split(text[at : at + _SHOWN], maxsplit=1)[0]).decode(errors="replace")
-        if parsed.piece.too_long:
+        if found.piece.too_long:
             return Fault(
                 before, place, f"a line of more than {LONGEST_LINE >> 20} MB is no example", _line(text, start)
             )
@@ -155,26 +152,19 @@ _REASONS = {
 }
 
 
-def _without(parsed: _Parsed, overflowed: list[tuple[int, int, int]]) -> _Parsed:
-    """Return the piece without rows that have a number next to the largest float, and turned out beyond it."""
-    faults = {(int(one[1]), tuple(one.tolist())) for one in parsed.faults}
-    rows = np.array([row for row, _, _ in overflowed])
+def _without(chunk: Chunk, found: _Lines, overflowed: list[tuple[int, int, int]]) -> tuple[Chunk, _Lines]:
+    """Return the examples without those that have a number next to the largest float, and turned out beyond it."""
+    faults = {(int(one[1]), tuple(one.tolist())) for one in found.faults}
     for row, at, kind in overflowed:
-        line, start = int(parsed.lines[row]), int(parsed.starts[row])
+        line, start = int(found.lines[row]), int(found.starts[row])
         faults.add((line, (row, line, start, kind, at)))
-    kept = np.setdiff1d(np.arange(parsed.y.size), rows)
+    kept = np.setdiff1d(np.arange(chunk.n), np.array([row for row, _, _ in overflowed]))
     listed = np.array([fault for _, fault in sorted(faults)], dtype=np.int32)
     listed[:, 0] = np.searchsorted(kept, listed[:, 0])
-    left = parsed.X[kept]
-    X = Csr(left.data, left.indices, left.indptr, int(left.indices.max(initial=0)) + 1)
-    return parsed._replace(
-        X=X,
-        y=parsed.y[kept],
-        starts=parsed.starts[kept],
-        lines=parsed.lines[kept],
-        faults=listed,
-        sums=parsed.sums.part(kept),
-    )
+    left = replace(found, starts=found.starts[kept], lines=found.lines[kept], faults=listed)
+    some = chunk.take(kept)
+    narrow = cast("CsrMatrix", some.matrix).narrowed()
+    return replace(some, matrix=narrow, rows=None), left
 
 
 def _line(text: bytearray, start: int) -> bytes:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import show
-from onlinear.data.matrices import Source, spans
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, DataError, ParameterError
-from onlinear.runs.online import read_arrays
+from onlinear.runs.beginning import open_arrays
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import measured, separator
 from onlinear.theory.exact import float_up, root_down, root_up, squared
@@ -40,11 +40,13 @@ class ClassPairs:
     def __init__(self, X: Any, y: Any, classes: Any = None, *, fit_intercept: bool = False) -> None:
         import scipy.sparse
 
-        source, labels = read_arrays(X, y)
-        self.source, self.n, self.width = source, source.n, source.width
-        self.layout = "sparse" if source.sparse else "dense"
+        chunk = open_arrays(X, y)
+        labels = chunk.y
+        self.chunk, self.n, self.width = chunk, chunk.n, chunk.width
+        self.layout = "sparse" if chunk.matrix.sparse else "dense"
         self.bias = int(fit_intercept)
-        self.rows = scipy.sparse.csr_array(X if source.sparse else np.asarray(X, dtype=np.float64), dtype=np.float64)
+        rows = X if chunk.matrix.sparse else np.asarray(X, dtype=np.float64)
+        self.rows = scipy.sparse.csr_array(rows, dtype=np.float64)
         if not np.isfinite(self.rows.data).all():
             bad = int(np.searchsorted(self.rows.indptr, np.argmin(np.isfinite(self.rows.data)), side="right")) - 1
             raise DataError(f"row {bad}: inputs must be finite")
@@ -82,10 +84,10 @@ class ClassPairs:
         """The pairs as examples of the perceptron: what the proofs speak of."""
         return Examples(self, classes=(-1, 1))
 
-    def blocks(self) -> Iterator[tuple[int, Source, slice, NDArray[np.intp]]]:
+    def blocks(self) -> Iterator[tuple[int, Chunk, slice, NDArray[np.intp]]]:
         """Yield blocks of the examples themselves, as `Examples.blocks` does, with the numbers of their classes."""
-        for span in spans(self.source):
-            yield 0, self.source, span, self.codes[span]
+        for span in self.chunk.spans():
+            yield 0, self.chunk, span, self.codes[span]
 
     def vector(self, U: Any) -> Floats:
         """Return the rows of a comparator, or of a pair (matrix, intercepts), laid end to end."""

@@ -26,10 +26,9 @@ class Scored(NamedTuple):
 def accepted(examples: Examples, rule: Any) -> Iterator[Scored]:
     """Yield all blocks; raise where a row is nothing that the rule, and so its theorem, is for."""
     reader = examples.learner(rule)
-    for first, source, span, y in examples.blocks():
-        block = source.block(span, examples.bias, examples.normalize)
+    for first, chunk, span, y in examples.blocks():
+        block = chunk.block(span, examples.bias, examples.normalize)
         scores, _, end = reader.score(block, y.size, 0)
         if end < y.size:
-            i = span.start + end
-            raise AssumptionError(str(reader.refuse(source, i, first + i)))
+            raise AssumptionError(str(reader.refuse(chunk, span.start + end)))
         yield Scored(first + span.start, block, y, scores)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onlinear.data.chunk import Read
-from onlinear.data.csr import csr_matrix
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import as_labels
-from onlinear.data.matrices import DenseSource, Source, column_names, open_source
+from onlinear.data.matrices import CsrMatrix, as_matrix, check_indices, column_names, from_block
+from onlinear.data.numbered import block_chunks, numbered_chunk, without_missing_labels
 from onlinear.errors import DataError
 from onlinear.streams.files import opened, shown
 from onlinear.streams.formats.arrays import npz
 from onlinear.streams.formats.arrays.npy import NpyArray
-from onlinear.streams.numbered import as_read, check_csr
 from onlinear.streams.stream import Reader
-
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def matrix_reader(X: Any, y: Any, *, labelled: bool) -> Reader:
@@ -40,18 +37,18 @@ class _MatrixRows:
         if y is None and labelled:
             raise DataError("X has no labels; give them with y=")
         self.names = column_names(X)
-        self._source = _open(X)
-        self.width = self._source.width
+        self._matrix = as_matrix(X)
+        self.width = self._matrix.width
         if isinstance(y, str | os.PathLike):
             path = os.fspath(y)
             with opened(path) as file:
                 array = NpyArray(file, shown(path)).labels()
                 y = array.take(array.n)
-        self._y = np.zeros(self._source.n) if y is None else as_labels(y, self._source.n)
+        self._y = np.zeros(self._matrix.n) if y is None else as_labels(y, self._matrix.n)
 
-    def reads(self) -> Iterator[Read]:
-        """Yield the rows in blocks."""
-        return _cut(self._source, self._y, 0)
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the rows in parts."""
+        return _cut(numbered_chunk(self._matrix, self._y))
 
 
 class _Blocks:
@@ -63,61 +60,19 @@ class _Blocks:
     def __init__(self, blocks: Iterable[tuple[Any, Any]]) -> None:
         self._blocks = blocks
 
-    def reads(self) -> Iterator[Read]:
+    def chunks(self) -> Iterator[Chunk]:
         """Yield the blocks, the large ones in parts."""
-        first = 0
-        for number, block in enumerate(self._blocks):
-            if not (isinstance(block, tuple | list) and len(block) == 2):
-                raise DataError(f"block {number} is a {type(block).__name__}; it must be a pair (X, y)")
-            X, y = block
-            if y is None:
-                raise DataError(f"block {number} has no labels; it must be a pair (X, y)")
-            try:
-                source = _open(X)
-                yield from _cut(source, as_labels(y, source.n), first)
-            except DataError as error:
-                raise DataError(f"block {number}: {error}") from error
-            first += source.n
+        for chunk in block_chunks(self._blocks):
+            yield from _cut(chunk)
 
 
-def _open(X: Any) -> Source:
-    """Return the source for a matrix; what leads outside is refused before SciPy follows it."""
-    if getattr(X, "format", None) == "csr" and getattr(X, "indptr", np.zeros(0)).size:
-        if X.indptr.size != X.shape[0] + 1:
-            raise DataError(f"X has {X.shape[0]} row(s), and its indptr {X.indptr.size} entries; X is malformed")
-        check_csr(X.indptr, X.indices[:0], min(X.indices.size, X.data.size), X.shape[1], "", 0)
-        check_csr(X.indptr, X.indices[int(X.indptr[0]) : int(X.indptr[-1])], X.indices.size, X.shape[1], "", 0)
-    return open_source(X)
-
-
-def _cut(source: Source, y: NDArray[Any], first: int) -> Iterator[Read]:
-    """Yield a matrix in blocks, the first row of which has this number."""
-    dense = isinstance(source, DenseSource)
-    X: Any = source.X  # type: ignore[attr-defined]  # every source has one
-    begin = 0
-    while begin < source.n:
-        if dense:
-            end = begin + max(1, min(npz.ROWS, npz.BYTES // (8 * source.width)))
-        elif X.format == "csr":
-            last = int(X.indptr[begin]) + npz.BYTES // 16
-            end = max(begin + 1, min(begin + npz.ROWS, int(np.searchsorted(X.indptr, last, side="right")) - 1))
-        else:
-            end = begin + source.block_rows
-        end = min(end, source.n)
-        rows = source.block(slice(begin, end), 0, normalize=False).values if dense else _sparse_rows(X, begin, end)
-        yield as_read(rows, y[begin:end], "", first + begin)
-        begin = end
-
-
-def _sparse_rows(X: Any, begin: int, end: int) -> Any:
-    """Return some rows of a sparse matrix; those of CSR stay where they are, unless they are of another type."""
-    if X.format != "csr":
-        return X[begin:end].tocsr()
-    start, stop = int(X.indptr[begin]), int(X.indptr[end])
-    indptr = X.indptr[begin : end + 1] - X.indptr[begin]
-    values = X.data[start:stop]
-    values = values if values.dtype in _FLOATS else values.astype(np.float64)
-    rows = csr_matrix(values, X.indices[start:stop], indptr, X.shape[1])
-    if X.has_canonical_format:
-        rows.has_canonical_format = True
-    return rows
+def _cut(chunk: Chunk) -> Iterator[Chunk]:
+    """Yield a chunk in parts that a pass can read as they lie; those of a matrix that it can read share its memory."""
+    step = max(1, min(npz.ROWS, npz.BYTES * chunk.n // max(1, chunk.matrix.nbytes)))
+    for first in range(0, chunk.n, step):
+        rows = slice(first, min(first + step, chunk.n))
+        part = replace(chunk.take(rows), matrix=from_block(chunk.block(rows)))
+        if isinstance(part.matrix, CsrMatrix):
+            begin, end = int(part.matrix.indptr[0]), int(part.matrix.indptr[-1])
+            check_indices(part.matrix.indptr, part.matrix.indices[begin:end], part.width, part.place)
+        yield without_missing_labels(part)

@@ -10,11 +10,11 @@ from typing import Any, BinaryIO, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.csr import csr_matrix
+from onlinear.data.matrices import check_indices, check_pointers
+from onlinear.data.numbered import row_place
 from onlinear.errors import DataError
 from onlinear.streams.files import opened, shown
 from onlinear.streams.formats.arrays.npy import NpyArray, failure
-from onlinear.streams.numbered import check_csr, placed
 
 ROWS = 1 << 16
 BYTES = 1 << 22
@@ -23,7 +23,7 @@ _SPARSE = {"format", "shape", "data", "indices", "indptr"}
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class Matrix(Protocol):
+class FileMatrix(Protocol):
     """A matrix in a file, read from its first row on; `labels` are in the same file, where there are any."""
 
     n: int
@@ -41,7 +41,7 @@ class Matrix(Protocol):
         """Check that nothing follows."""
 
 
-class DenseMatrix:
+class DenseFileMatrix:
     """A matrix that is one array."""
 
     def __init__(self, X: NpyArray, labels: NpyArray | None) -> None:
@@ -61,7 +61,7 @@ class DenseMatrix:
         self._X.finish()
 
 
-class CsrMatrix:
+class CsrFileMatrix:
     """A CSR matrix as `scipy.sparse.save_npz` lays it out: three arrays, read side by side."""
 
     def __init__(
@@ -88,20 +88,22 @@ class CsrMatrix:
         if self._pending.size < 2:
             last = self._pending if self._first else self._pointers(1)
             if not self._first and last[0] != 0:
-                raise DataError(f"{placed(self._name, 0)}: indptr begins with {last[0]}, not with 0")
+                raise DataError(f"{row_place(self._name, 0)}: indptr begins with {last[0]}, not with 0")
             self._pending = np.concatenate([last, self._pointers(min(ROWS, self.left))])
-            check_csr(self._pending, np.zeros(0), self._values.n, self.width, self._name, self._first)
+            check_pointers(self._pending, self._values.n, self._place)
         begin = int(self._pending[0])
         room = BYTES // (8 + self._indices.dtype.itemsize)
         rows = max(1, int(np.searchsorted(self._pending, begin + room, side="right")) - 1)
         pointers, self._pending = self._pending[: rows + 1], self._pending[rows:]
         entries = int(pointers[-1]) - begin
         values, indices = self._values.take(entries), self._indices.take(entries)
-        check_csr(pointers, indices, self._values.n, self.width, self._name, self._first)
+        check_indices(pointers, indices, self.width, self._place)
         self._first += rows
         values = values if values.dtype in _FLOATS else values.astype(np.float64)
         indptr = (pointers - begin).astype(indices.dtype)
-        return csr_matrix(values, indices, indptr, self.width)
+        import scipy.sparse
+
+        return scipy.sparse.csr_array((values, indices, indptr), shape=(rows, self.width))
 
     def finish(self) -> None:
         if self._values.left:
@@ -109,19 +111,22 @@ class CsrMatrix:
         for part in (self._values, self._indices, self._indptr):
             part.finish()
 
+    def _place(self, row: int) -> str:
+        return row_place(self._name, self._first + row)
+
     def _pointers(self, n: int) -> NDArray[np.int64]:
         return self._indptr.take(n).astype(np.int64)
 
 
 @contextmanager
-def open_npy(name: str) -> Iterator[Matrix]:
+def open_npy(name: str) -> Iterator[FileMatrix]:
     """Open a ``.npy`` file as a matrix."""
     with opened(name) as file:
-        yield DenseMatrix(NpyArray(file, shown(name)).matrix(), None)
+        yield DenseFileMatrix(NpyArray(file, shown(name)).matrix(), None)
 
 
 @contextmanager
-def open_npz(name: str) -> Iterator[Matrix]:
+def open_npz(name: str) -> Iterator[FileMatrix]:
     """Open the matrix of a ``.npz`` file, and its labels, if it has any."""
     with ExitStack() as stack:
         raw = stack.enter_context(opened(name))
@@ -142,10 +147,10 @@ def open_npz(name: str) -> Iterator[Matrix]:
         if "X" not in members and len(matrices) != 1:
             listed = ", ".join(sorted(members)) or "none"
             raise DataError(f"{name}: it has the arrays {listed}; it needs X and y (np.savez(path, X=X, y=y))")
-        yield DenseMatrix(member("X" if "X" in members else matrices[0]).matrix(), labels)
+        yield DenseFileMatrix(member("X" if "X" in members else matrices[0]).matrix(), labels)
 
 
-def _csr(member: Any, labels: NpyArray | None, name: str) -> CsrMatrix:
+def _csr(member: Any, labels: NpyArray | None, name: str) -> CsrFileMatrix:
     """Return the matrix that SciPy has saved."""
     kind = _text(member("format"))
     if kind != "csr":
@@ -160,7 +165,7 @@ def _csr(member: Any, labels: NpyArray | None, name: str) -> CsrMatrix:
     for array in pointers:
         if array.dtype.itemsize not in {4, 8}:
             raise DataError(f"{array.place}: it holds {array.dtype}; indices are int32 or int64")
-    return CsrMatrix((n, width), (member("data").numbers(), pointers[0], pointers[1]), labels, name)
+    return CsrFileMatrix((n, width), (member("data").numbers(), pointers[0], pointers[1]), labels, name)
 
 
 def _text(array: NpyArray) -> str:

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.chunk import Read
+from onlinear.data.chunk import Chunk
 from onlinear.data.labels import as_labels
+from onlinear.data.matrices import as_matrix
+from onlinear.data.numbered import numbered_chunk, row_place, without_missing_labels
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.files import Pipe, opened, shown
 from onlinear.streams.formats.arrays import npz
 from onlinear.streams.formats.arrays.npy import NpyArray
-from onlinear.streams.numbered import as_read, placed
 from onlinear.streams.reading import Reading
 from onlinear.streams.stream import Reader
 
@@ -110,7 +111,7 @@ class _ArrayFiles:
         y: Any,
         column: int | None,
         labelled: bool,
-        matrix: Callable[[str], AbstractContextManager[npz.Matrix]],
+        matrix: Callable[[str], AbstractContextManager[npz.FileMatrix]],
     ) -> None:
         self.width: int | None = None
         self._files, self._y, self._column, self._labelled, self._matrix = files, y, column, labelled, matrix
@@ -128,7 +129,7 @@ class _ArrayFiles:
                 if labels is not None and labels.n != n:
                     raise DataError(f"{shown(files[0])}: X has {n} row(s) and {labels.place} has {labels.n} label(s)")
 
-    def reads(self) -> Iterator[Read]:
+    def chunks(self) -> Iterator[Chunk]:
         """Yield the files' rows in blocks."""
         return ahead(self._parts(), self._decoded)
 
@@ -148,19 +149,19 @@ class _ArrayFiles:
                     raise DataError(f"{given.place}: {given.left} label(s) more than there are rows")
                 given.finish()
 
-    def _blocks(self, matrix: npz.Matrix, labels: _Labels | None, name: str) -> Iterator[_Part]:
+    def _blocks(self, matrix: npz.FileMatrix, labels: _Labels | None, name: str) -> Iterator[_Part]:
         first = 0
         while matrix.left:
             X = matrix.take()
             n = int(X.shape[0])
             if labels is not None and labels.left < n:
-                row = placed(name, first + labels.left)
+                row = row_place(name, first + labels.left)
                 raise DataError(f"{row}: it has no label; {labels.place} has {labels.n} label(s), for more rows")
             yield _Part(name, first, X, None if labels is None else labels.take(n))
             first += n
         matrix.finish()
 
-    def _check(self, matrix: npz.Matrix, name: str) -> None:
+    def _check(self, matrix: npz.FileMatrix, name: str) -> None:
         """Refuse a matrix that does not fit the others, or its labels."""
         place, width = shown(name), matrix.width
         if self._column is not None:
@@ -187,7 +188,7 @@ class _ArrayFiles:
             return NpyArray(stack.enter_context(opened(path)), shown(path)).labels()
         return _GivenLabels(self._y)
 
-    def _decoded(self, part: _Part) -> Read:
+    def _decoded(self, part: _Part) -> Chunk:
         X, y = part.X, part.y
         if self._column is not None:
             if hasattr(X, "indptr"):
@@ -199,7 +200,8 @@ class _ArrayFiles:
             X, y = rest, np.ascontiguousarray(y)
         elif not hasattr(X, "indptr") and X.dtype not in _FLOATS:
             X = X.astype(np.float64)
-        return as_read(X, np.zeros(X.shape[0]) if y is None else y, part.name, part.first)
+        labels = np.zeros(X.shape[0]) if y is None else y
+        return without_missing_labels(numbered_chunk(as_matrix(X), labels, part.name, part.first))
 
 
 def _column(reading: Reading) -> int | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import plain
+from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.formats.packed.files import WRITERS, BatchWriter
 from onlinear.streams.formats.packed.form import End, batch_sum, schema
@@ -107,8 +108,8 @@ class _Batches:
     def __iter__(self) -> Iterator[_Rows]:
         waiting: list[_Rows] = []
         size = n = 0
-        for chunk in self.stream.chunks():
-            waiting.append(self._rows(chunk))
+        for rows in self._all_rows():
+            waiting.append(rows)
             size, n = size + int(waiting[-1].ends()[-1]), n + waiting[-1].n
             if size > BATCH_BYTES or n > BATCH_ROWS:
                 rest = yield from _full(_joined(waiting))
@@ -117,32 +118,42 @@ class _Batches:
         if waiting:
             yield _joined(waiting)
 
-    def _rows(self, chunk: Chunk) -> _Rows:
-        X = chunk.matrix
-        sparse = hasattr(X, "indptr")
+    def _all_rows(self) -> Iterator[_Rows]:
+        for chunk in self.stream.chunks():
+            for span in chunk.spans():
+                yield self._rows(chunk, span)
+
+    def _rows(self, chunk: Chunk, span: slice) -> _Rows:
+        block = chunk.block(span)
+        sparse = isinstance(block, SparseBlock)
         if self.sparse is None:
-            self.sparse, self.dtype, self.width = sparse, X.dtype, int(X.shape[1])
+            self.sparse, self.dtype, self.width = sparse, block.values.dtype, chunk.width
             self.classes = _classes(self.stream)
-        if sparse != self.sparse or (not sparse and self.width != X.shape[1]):
+        if sparse != self.sparse or (not sparse and self.width != chunk.width):
             raise DataError(
-                f"{chunk.place(0)}: the examples are of another kind than those before; one file has one kind"
+                f"{chunk.place(span.start)}: the examples are of another kind than those before; one file has one kind"
             )
-        self.width = max(self.width, int(X.shape[1]))
-        if sparse and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        values = X.data if sparse else X
-        _check_values(chunk, X, values)
+        self.width = max(self.width, chunk.width)
+        positive = np.asarray(chunk.y[span] == self.classes[1])  # type: ignore[index]  # set with the first chunk
+        if not isinstance(block, SparseBlock):
+            _check_values(chunk, span, block)
+            return _Rows(positive, self._cast(chunk, span, block.values), None, None)
+        first, end = int(block.indptr[0]), int(block.indptr[-1])
+        indptr = block.indptr.astype(np.int64) - first
+        block = block._replace(values=block.values[first:end], indices=block.indices[first:end], indptr=indptr)
+        _check_values(chunk, span, block)
+        most = int(block.indices.max(initial=0))
+        if most > _LARGEST_INDEX:
+            raise DataError(f"{chunk.place(span.start)}: index {most}; a converted file has up to 2^31 features")
+        values = self._cast(chunk, span, block.values)
+        return _Rows(positive, values, block.indices.astype(np.int32, copy=False), indptr)
+
+    def _cast(self, chunk: Chunk, span: slice, values: NDArray[Any]) -> NDArray[Any]:
         if np.can_cast(values.dtype, self.dtype):
-            values = values.astype(self.dtype, copy=False)
-        else:
-            raise DataError(f"{chunk.place(0)}: {values.dtype} after {self.dtype}; give all blocks as {values.dtype}")
-        positive = np.asarray(chunk.y == self.classes[1])  # type: ignore[index]  # set with the first chunk
-        if not sparse:
-            return _Rows(positive, values, None, None)
-        if X.indices.size and int(X.indices.max()) > _LARGEST_INDEX:
-            raise DataError(f"{chunk.place(0)}: index {X.indices.max()}; a converted file has up to 2^31 features")
-        return _Rows(positive, values, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64))
+            return values.astype(self.dtype, copy=False)
+        raise DataError(
+            f"{chunk.place(span.start)}: {values.dtype} after {self.dtype}; give all blocks as {values.dtype}"
+        )
 
 
 def _full(rows: _Rows) -> Generator[_Rows, None, _Rows]:
@@ -249,11 +260,13 @@ def _classes(stream: Stream) -> NDArray[Any]:
     return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
 
 
-def _check_values(chunk: Chunk, X: Any, values: NDArray[Any]) -> None:
+def _check_values(chunk: Chunk, span: slice, block: Block) -> None:
     """Refuse what no rule learns from, while its place is known."""
-    bad = ~np.isfinite(values)
+    bad = ~np.isfinite(block.values)
     if bad.any():
         k = int(np.flatnonzero(bad.reshape(-1))[0])
-        row = int(np.searchsorted(X.indptr, k, side="right")) - 1 if hasattr(X, "indptr") else k // X.shape[1]
-        column = X.indices[k] if hasattr(X, "indptr") else k % X.shape[1]
-        raise DataError(f"{chunk.place(row)}: column {column} is {plain(values.reshape(-1)[k])}, not a finite number")
+        row, column = divmod(k, chunk.width)
+        if isinstance(block, SparseBlock):
+            row, column = int(np.searchsorted(block.indptr, k, side="right")) - 1, int(block.indices[k])
+        value = plain(block.values.reshape(-1)[k])
+        raise DataError(f"{chunk.place(span.start + row)}: column {column} is {value}, not a finite number")

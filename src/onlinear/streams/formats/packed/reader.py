@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
-from onlinear.data.chunk import Chunk, Read
-from onlinear.data.csr import Csr
+from onlinear.data.chunk import Chunk
+from onlinear.data.matrices import CsrMatrix, DenseMatrix, Matrix
+from onlinear.data.numbered import numbered_chunk, row_place
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.files import Pipe
 from onlinear.streams.formats.packed.checked import checked_before
 from onlinear.streams.formats.packed.files import BatchFile, Guard, arrow_errors, opened
 from onlinear.streams.formats.packed.form import MARK, SUMS, End, batch_sum, damaged
-from onlinear.streams.numbered import NumberedRows, placed
 
 
 def is_packed(name: str) -> bool:
@@ -79,7 +80,7 @@ class PackedReader:
                     f"{name}: its features have other names than those of {files[0]} (convert them together)"
                 )
 
-    def reads(self) -> Iterator[Read]:
+    def chunks(self) -> Iterator[Chunk]:
         """Yield the examples batch by batch; a thread reads ahead."""
         return ahead(self._batches(), self._decoded)
 
@@ -94,14 +95,14 @@ class PackedReader:
                     yield _Batch(name, first, batch, file.types, end, i, checked)
                     first += batch.num_rows
                 if first != end.n_examples:
-                    raise damaged(placed(name, first))
+                    raise damaged(row_place(name, first))
 
-    def _decoded(self, batch: _Batch) -> Read:
+    def _decoded(self, batch: _Batch) -> Chunk:
         try:
             X, y, sums = _arrays(batch, self.width)
         except arrow_errors() as error:
-            raise damaged(placed(batch.name, batch.first)) from error
-        return Read(Chunk(X, y, NumberedRows(batch.name, batch.first, X, y), sums=sums), [])
+            raise damaged(row_place(batch.name, batch.first)) from error
+        return replace(numbered_chunk(X, y, batch.name, batch.first), sums=sums)
 
 
 class _Batch(NamedTuple):
@@ -166,9 +167,9 @@ def _is_float(number: Any) -> bool:
     return number in {pa.float64(), pa.float32()}
 
 
-def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any], RowSums]:
+def _arrays(batch: _Batch, width: int) -> tuple[Matrix, NDArray[Any], RowSums]:
     """Return the matrix, the labels and the row sums of a batch, once it is what was written."""
-    records, place = batch.records, placed(batch.name, batch.first)
+    records, place = batch.records, row_place(batch.name, batch.first)
     if records.schema.types != batch.types.types:
         raise damaged(place)
     records.validate(full=True)
@@ -178,15 +179,15 @@ def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any], RowSums]:
         raise damaged(place)
     y, positive = _labels(label, batch.end.classes, place)
     sums = RowSums(*(_numbers(one, place) for one in taken))
-    X: Any
+    X: DenseMatrix | CsrMatrix
     if not hasattr(features, "offsets"):
-        X = _numbers(flat, place).reshape(records.num_rows, width)
+        X = DenseMatrix(_numbers(flat, place).reshape(records.num_rows, width))
     else:
         indptr = _numbers(features.offsets, place)
         indices, values = (_numbers(flat.field(k), place) for k in range(2))
         if indptr[0] != 0:
             raise damaged(place)
-        X = Csr(values, indices, indptr, width)
+        X = CsrMatrix(values, indices, indptr, width)
     good = batch_sum(sums, positive) == batch.end.sums[batch.number]
     if good and batch.number not in batch.checked:
         good = _as_written(X, sums, batch.end.n_features)
@@ -196,15 +197,15 @@ def _arrays(batch: _Batch, width: int) -> tuple[Any, NDArray[Any], RowSums]:
     return X, y, sums
 
 
-def _as_written(X: Any, sums: RowSums, n_features: int) -> bool:
+def _as_written(X: DenseMatrix | CsrMatrix, sums: RowSums, n_features: int) -> bool:
     """Tell whether rows have their sums, and indices that ascend and lead nowhere outside: the passes rely on it."""
-    if not isinstance(X, Csr):
-        return all(map(np.array_equal, dense_sums(X), sums))
+    if isinstance(X, DenseMatrix):
+        return all(map(np.array_equal, dense_sums(X.X), sums))
     found, ascending = sparse_sums(X.data, X.indices, X.indptr)
     filled = X.indptr[1:] > X.indptr[:-1]
     lowest, highest = X.indices[X.indptr[:-1][filled]], X.indices[X.indptr[1:][filled] - 1]
     inside = bool(lowest.min(initial=0) >= 0 and highest.max(initial=0) < n_features)
-    return inside and ascending == X.shape[0] and all(map(np.array_equal, found, sums))
+    return inside and ascending == X.n and all(map(np.array_equal, found, sums))
 
 
 def _numbers(array: Any, place: str) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
@@ -9,7 +10,8 @@ from typing import Any, NotRequired, Protocol, TypedDict, Unpack
 
 import numpy as np
 
-from onlinear.data.chunk import Chunk, Read
+from onlinear.data.chunk import Chunk
+from onlinear.data.matrices import as_matrix
 from onlinear.errors import DataError
 from onlinear.streams.ahead import ahead
 from onlinear.streams.files import Pipe, shown
@@ -87,11 +89,19 @@ class TableReader:
         """The names of the features read so far; None where they are hashed."""
         return self._features.names
 
-    def reads(self) -> Iterator[Read]:
-        """Yield the examples from the first one on, with what could not be read."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the examples from the first one on, with the faults among them."""
         for cells, X in ahead(self._source.items(), self._worked):
-            chunk = Chunk(self._features.matrix(cells) if X is None else X, cells.y, cells.origin, cells.rows)
-            yield Read(chunk, () if cells.rows is None else faults(cells.faults, cells.rows, cells.origin))
+            matrix = as_matrix(self._features.matrix(cells) if X is None else X)
+            bad = () if cells.rows is None else faults(cells.faults, cells.rows, cells.origin)
+            yield Chunk(matrix, cells.y, cells.origin, cells.rows, faults=bad)
+
+    def __copy__(self) -> TableReader:
+        """Return a reader of the same table with a vocabulary of its own."""
+        twin = object.__new__(TableReader)
+        twin.__dict__ |= self.__dict__
+        twin._features = copy.deepcopy(self._features)
+        return twin
 
     def _worked(self, item: Any) -> tuple[Cells, Any]:
         """Return the cells of an item; and, where it need not wait for those before, the matrix."""

@@ -1,0 +1,141 @@
+"""How a learner begins: with its first weights or from a state, once the first examples have shown their labels."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.data.checksum import Trail
+from onlinear.data.chunk import Chunk
+from onlinear.data.labels import Classes, ManyClasses, declared_classes, distinct, found_classes, named_classes
+from onlinear.data.look_ahead import look_ahead
+from onlinear.data.numbered import array_chunk, block_chunks
+from onlinear.errors import DataError, ParameterError
+from onlinear.models.state import State
+from onlinear.rules.rule import Rule, check_rule
+from onlinear.runs.learner import Learner
+from onlinear.runs.outcome import Run
+from onlinear.streams.stream import Stream
+
+
+class Options(NamedTuple):
+    """What a learner begins with; see `onlinear.run`."""
+
+    fit_intercept: bool
+    normalize: bool
+    start: Any
+    state: State | Run | None
+    n_features: int | None
+    classes: Any
+
+
+def begin(
+    rule: Rule, X: Any, y: Any, options: Options, chunks: Iterator[Chunk] | None = None
+) -> tuple[Learner, Iterator[Chunk]]:
+    """Return a learner before its first example, and the examples: those of X and y, unless others are given."""
+    check_rule(rule)
+    fit_intercept, normalize, start, state, n_features, classes = options
+    if n_features is not None and not (type(n_features) is int and n_features > 0):
+        raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
+    stream = X if y is None and isinstance(X, Stream) else None
+    if state is not None:
+        return _resume_with(rule, stream, options), chunks or open_chunks(X, y)
+    if stream is not None and n_features is None:
+        n_features = stream.scanned_width() if needs_width(rule) else stream.n_features
+    found, first, chunks = _find_classes(chunks or open_chunks(X, y), stream, classes, whole=y is not None)
+    learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
+    learner.begin(first.width if n_features is None else n_features, start)
+    if stream is not None:
+        learner.how_read, learner.trail = stream.reading.as_dict(), Trail()
+    return learner, itertools.chain([first], chunks)
+
+
+def _find_classes(
+    chunks: Iterator[Chunk], stream: Stream | None, classes: Any, *, whole: bool
+) -> tuple[Classes | ManyClasses, Chunk, Iterator[Chunk]]:
+    """Return the classes, the first chunk and the rest; with `whole` the first chunk is all there is."""
+    labels: list[Any] = []
+    if classes is None and stream is None and not whole:
+        labels, chunks = look_ahead(chunks)
+    first = next(chunks, None)
+    if first is None:
+        raise DataError("no examples")
+    if classes is not None:
+        return named_classes(classes) if stream is None else declared_classes(classes), first, chunks
+    if stream is not None and stream.classes is not None:
+        return Classes(stream.classes), first, chunks
+    return found_classes(labels or distinct(first.y, [])), first, chunks
+
+
+def open_chunks(X: Any, y: Any = None) -> Iterator[Chunk]:
+    """Return a matrix with its labels, a stream, or an iterable of blocks ``(X, y)`` as chunks."""
+    if y is not None:
+        return iter([open_arrays(X, y)])
+    if isinstance(X, Stream):
+        return X.chunks()
+    if isinstance(X, np.ndarray | tuple) or hasattr(X, "shape") or not isinstance(X, Iterable):
+        raise DataError("y is missing; without it X must be an iterable of blocks (X, y)")
+    return block_chunks(X)
+
+
+def open_arrays(X: Any, y: Any) -> Chunk:
+    """Return a matrix and its labels, of which there must be some, as a chunk."""
+    chunk = array_chunk(X, y)
+    if chunk.n == 0:
+        raise DataError("no examples")
+    return chunk
+
+
+def needs_width(rule: Any) -> bool:
+    """Tell whether a rule has to know the number of features before round one."""
+    return rule.for_width(1) is not rule
+
+
+def resume(rule: Any, state: State, fit_intercept: bool, normalize: bool, start: Any, classes: Any) -> Learner:
+    """Return a learner that continues from a state, once the arguments are known to agree with it."""
+    if not _same(rule, state.rule):
+        raise ParameterError(f"the state is of {state.rule!r}, not of {rule!r}")
+    if start is not None:
+        raise ParameterError("start and state exclude each other: a state has its weights")
+    if fit_intercept > state.fit_intercept or normalize > state.normalize:
+        option = "fit_intercept" if fit_intercept > state.fit_intercept else "normalize"
+        raise ParameterError(f"{option} was False when the state began, and cannot change")
+    if classes is not None and not np.array_equal(named_classes(classes).labels, state.classes):
+        raise ParameterError(f"classes is {classes!r}, but the state has {state.classes.tolist()}")
+    return Learner.resume(rule, state)
+
+
+def as_state(given: Any) -> State:
+    """Return the state of a run, or a state itself."""
+    state = given.state if isinstance(given, Run) else given
+    if not isinstance(state, State):
+        raise ParameterError(f"state is a {type(given).__name__}; it must be a Run or its state")
+    return state
+
+
+def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner:
+    """Return a learner that continues from a state, with the examples of a stream or with others."""
+    fit_intercept, normalize, start, given, n_features, classes = options
+    learner = resume(rule, as_state(given), fit_intercept, normalize, start, classes)
+    if n_features not in {None, learner.n_features}:
+        raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
+    if stream is None:
+        learner.trail = None
+        return learner
+    if isinstance(learner.classes, ManyClasses):
+        raise ParameterError(
+            "the state has a weight vector for each class, but a stream has two labels; continue in Python, from X"
+            " and y or from blocks (X, y)"
+        )
+    stream.expect(learner.classes)
+    stream.check_features(learner.names, learner.how_read)
+    return learner
+
+
+def _same(rule: Any, other: Any) -> bool:
+    """Tell whether two rules go by the same name with the same hyper-parameters; their code may have changed."""
+    names = [(type(one).__module__, type(one).__qualname__, one._fields) for one in (rule, other)]
+    return names[0] == names[1] and all(map(np.array_equal, rule, other))
