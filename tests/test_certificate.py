@@ -342,7 +342,7 @@ def test_a_limit_that_is_met_as_it_halts():
         onlinear.certify(done, X, y).verify(X, y)
     begun = onlinear.converge(Perceptron(), X, y, selection="worst", max_updates=2)
     with pytest.raises(DataError, match="over these examples it gets"):
-        onlinear.certify(onlinear.converge(Perceptron(), X, y, selection="worst", start=begun), X, y)
+        onlinear.certify(onlinear.converge(Perceptron(), X, y, selection="worst", state=begun), X, y)
 
 
 @pytest.mark.parametrize("size", [1e-162, 1e-170, 1e-300])

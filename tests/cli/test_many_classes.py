@@ -44,4 +44,4 @@ def test_inspect(model):
 
 def test_training_goes_on_in_python_only(model, tmp_path):
     failed = run("train", tmp_path / "data.svm", "--from", model, code=2)
-    assert "go on in Python, from X and y" in failed.stderr
+    assert "continue in Python, from X and y" in failed.stderr

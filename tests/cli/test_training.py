@@ -222,19 +222,18 @@ def test_a_terminal_gets_a_bar_that_knows_the_length_of_a_pass(examples, monkeyp
     monkeypatch.setenv("TERM", "xterm")
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    stream = onlinear.open_stream("real.svm")
-    next(iter(stream))
-    with Watch(stream, {}, as_json=False, quiet=False, passes=3, begun=100) as watch:
+    labels = np.array([-1, 1])
+    with Watch({}, as_json=False, quiet=False, passes=3, begun=100) as watch:
         for rounds, passes, mark in ((128, 0, True), (400, 0, False), (600, 1, False), (700, 1, False)):
-            watch(Progress(rounds, 10, 5, 5, passes, 0.5, mark))
+            watch(Progress(rounds, 10, 5, 5, passes, 0.5, mark, labels))
         (task,) = watch._bar.tasks
         assert (task.completed, task.total, task.description) == (300, 300, "pass 2/3")
-        watch(Progress(800, 10, 5, 5, 2, 0.5, mark=False))
+        watch(Progress(800, 10, 5, 5, 2, 0.5, False, labels))
         assert (task.completed, task.total) == (100, 300)
     assert "labels: -1 → negative, 1 → positive" in screen.getvalue()
     assert "pass 3/3" in screen.getvalue()
     quiet = Terminal()
     monkeypatch.setattr(sys, "stderr", quiet)
-    with Watch(stream, {}, as_json=False, quiet=True, passes=3, begun=0) as watch:
-        watch(Progress(1, 1, 1, 1, 0, 0.5, mark=True))
+    with Watch({}, as_json=False, quiet=True, passes=3, begun=0) as watch:
+        watch(Progress(1, 1, 1, 1, 0, 0.5, True, labels))
     assert quiet.getvalue() == ""

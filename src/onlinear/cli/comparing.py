@@ -70,7 +70,7 @@ def command(
 
     stream = opened(data, reading)
     facts = {"rules": [rule_facts(rule) for rule in made]}
-    with Watch(stream, facts, as_json=as_json, quiet=quiet, passes=passes, begun=0) as watch:
+    with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, begun=0) as watch:
         runs = compare(
             made,
             stream,

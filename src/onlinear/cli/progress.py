@@ -12,7 +12,6 @@ from onlinear.cli.output import say, show_json
 
 if TYPE_CHECKING:
     from onlinear.runs import Progress
-    from onlinear.streams import Stream
 
 _HEAD = f"{'rounds':>13}  {'mistakes':>11}  {'rate':>7}  {'since last':>10}  {'seconds':>8}"
 
@@ -24,10 +23,8 @@ class Watch:
     once the first is over.
     """
 
-    def __init__(
-        self, stream: Stream, facts: dict[str, Any], *, as_json: bool, quiet: bool, passes: int, begun: int | None
-    ) -> None:
-        self._stream, self._facts = stream, facts
+    def __init__(self, facts: dict[str, Any], *, as_json: bool, quiet: bool, passes: int, begun: int | None) -> None:
+        self._facts = facts
         self._json, self._quiet, self._passes = as_json, quiet, passes
         self._started = False
         self._pass, self._begun, self._length = -1, begun, 0

@@ -112,7 +112,7 @@ def command(
     facts = {"rule": rule_facts(made), "resumed": resumes}
     rounds = None if resumes else before.rounds if before else 0
     try:
-        with Watch(stream, facts, as_json=as_json, quiet=quiet, passes=passes, begun=rounds) as watch:
+        with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, begun=rounds) as watch:
             run = train(
                 made,
                 stream,
