@@ -124,8 +124,8 @@ def test_what_is_saved_comes_back(folder, data):
     listed = st.lists(st.text(st.characters(codec="utf-8"), max_size=4), max_size=width, unique=True)
     names = data.draw(st.none() | listed.map(lambda names: (*names, *[""] * (width - len(names)))))
     reading = data.draw(st.none() | st.sampled_from(READINGS))
-    fingerprint = data.draw(st.none() | st.just("0123456789abcdef" * 2))
-    run = with_state(run, names=names, reading=reading, fingerprint=fingerprint)
+    checksum = data.draw(st.none() | st.just("0123456789abcdef" * 2))
+    run = with_state(run, names=names, reading=reading, checksum=checksum)
 
     before = saved(run, folder)
     loaded = load(folder / "model")
@@ -605,6 +605,12 @@ def test_crafted_headers_are_refused(tmp_path, models, old, new, message):
             peek(path)
 
 
+def test_the_former_name_of_the_checksum_warns():
+    run = with_state(onlinear.run(Perceptron(), X, Y), checksum="0123456789abcdef" * 2)
+    with pytest.warns(DeprecationWarning, match=r"State.fingerprint is deprecated; use State.checksum"):
+        assert run.state.fingerprint == run.state.checksum
+
+
 @pytest.mark.parametrize("key", [rb"\"n_features\":3", rb"\"notes\":null", rb"\"fingerprint\":null", rb"\"tie\":"])
 def test_nesting_is_refused_at_every_depth(tmp_path, models, key):
     """Just below the depth at which the parser gives up, whatever looks at the value must cope."""
@@ -817,7 +823,7 @@ Odd = onlinear.rules.rule(Odd)
         ({"reading": {"encode": "hash"}}, "hash_bits is 20, but the model has only 3 features: nothing to save"),
         ({"rounds": 2**62 + 1}, r"rounds is 4611686018427387905; a model file counts from 0 to 2\^62"),
         ({"updates": -1}, r"updates is -1; a model file counts from 0 to 2\^62"),
-        ({"fingerprint": "no"}, "fingerprint is 'no'; it must be 32 hexadecimal digits"),
+        ({"checksum": "no"}, "checksum is 'no'; it must be 32 hexadecimal digits"),
         ({"arrays": np.array([1.0, np.inf, 0.0])}, "a weight is not finite"),
         ({"arrays": np.zeros(4)}, "not as many as features"),
         ({"reach": float("nan")}, "the sums over the updates are"),

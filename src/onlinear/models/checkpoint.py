@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.matrices import Source, spans, sums_of
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
@@ -28,7 +28,7 @@ class Reached(NamedTuple):
 
     passes: int
     rows: int
-    trail: str
+    checksum: str
     """The checksum of those examples."""
 
 
@@ -47,7 +47,7 @@ class Checkpoint:
         self._command = command
         self._last = time.monotonic()
         self._passes = self._rows = 0
-        self._trail = Trail()
+        self._checksum = Checksum()
         self.reached: Reached | None = None
         """Where to go on, until it is reached again."""
 
@@ -61,7 +61,7 @@ class Checkpoint:
                 "command": dict(command),
                 "passes": int(passes),
                 "rows": int(rows),
-                "trail": str(trail),
+                "trail": str(checksum),
             } if min(passes, rows) >= 0:
                 pass
             case _:
@@ -76,7 +76,7 @@ class Checkpoint:
                 f"{self._path}: this checkpoint was made with {other[0]} = {command.get(other[0])!r}, not"
                 f" {mine[other[0]]!r}; {_ANEW}"
             )
-        self.reached = Reached(passes, rows, trail)
+        self.reached = Reached(passes, rows, checksum)
         return state
 
     @property
@@ -88,7 +88,7 @@ class Checkpoint:
         """Take note that another pass begins."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
-        self._passes, self._rows, self._trail = number, 0, Trail()
+        self._passes, self._rows, self._checksum = number, 0, Checksum()
 
     def pass_over(self, learner: Any, source: Source, labels: NDArray[Any]) -> int:
         """Take note of examples that were read before the crash, and return how many of these were."""
@@ -97,7 +97,7 @@ class Checkpoint:
         n = min(source.n, self.reached.rows - self._rows)
         self._note(learner, source, labels, n)
         if self._rows == self.reached.rows:
-            if str(self._trail) != self.reached.trail:
+            if str(self._checksum) != self.reached.checksum:
                 raise DataError(f"the first {self._rows:,} examples are not those of {self._path}; {_ANEW}")
             self.reached = None
         return n
@@ -120,11 +120,11 @@ class Checkpoint:
         if self.reached is not None and not self.finished:
             raise self._too_short(self.reached)
         if self._path is not None:
-            self._passes, self._rows, self._trail = self._command["passes"], 0, Trail()
+            self._passes, self._rows, self._checksum = self._command["passes"], 0, Checksum()
             self._write(self._path, state)
 
     def _write(self, path: Path, state: State) -> None:
-        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._trail)}
+        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
         model_file.write(path, state, notes=notes)
 
     def remove(self) -> None:
@@ -136,7 +136,7 @@ class Checkpoint:
         for span in spans(source, slice(first, end)):
             block = source.block(span, 0, normalize=False)
             codes: NDArray[Any] = learner.classes.encode(labels[span])
-            self._trail.add(sums_of(source, span, block), codes)
+            self._checksum.add(sums_of(source, span, block), codes)
         self._rows += end - first
 
 
@@ -160,4 +160,4 @@ def _digest(*arrays: Any) -> str:
 
 
 def _outline(state: State) -> list[Any]:
-    return [state.rounds, state.updates, state.fingerprint]
+    return [state.rounds, state.updates, state.checksum]

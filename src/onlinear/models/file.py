@@ -29,7 +29,7 @@ _COUNTERS = ("rounds", "updates")
 _MISTAKES = ("mistakes_positive", "mistakes_negative")
 """The mistakes on examples of each class, where there are two; where each class has its own weights, it is a list."""
 
-_FINGERPRINT = re.compile("[0-9a-f]{32}")
+_CHECKSUM = re.compile("[0-9a-f]{32}")
 
 _MOST_COUNTED = 2**62
 """Counters are 64 bits wide where learning goes on, and there must be room to count on."""
@@ -53,8 +53,8 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict | None)
 
 
-def _is_fingerprint(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None)
+def _is_checksum(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and _CHECKSUM.fullmatch(value) is not None)
 
 
 def _is_column(value: Any) -> bool:
@@ -100,7 +100,7 @@ _DEMANDS: _Demands = {
     **dict.fromkeys(("n_features", *_COUNTERS, *_MISTAKES), ("a count, at most 2^62", _is_count)),
     **dict.fromkeys(("steps", "reach"), ("at least 0", _is_sum)),
     **dict.fromkeys(("reading", "outcome", "notes"), ("an object or null", _is_object)),
-    "fingerprint": ("32 hexadecimal digits, or null", _is_fingerprint),
+    "fingerprint": ("32 hexadecimal digits, or null", _is_checksum),
 }
 _KEYS = {"format", "version", "sha256", "rule", "classes", *_DEMANDS}
 _MANY: _Demands = {"mistakes_by_class": ("a list of counts, at most 2^62", _are_counts)}
@@ -136,8 +136,8 @@ def write(
         raise ParameterError("a weight is not finite, or there are not as many as features: nothing to save")
     if not (state.steps >= 0.0 and state.reach >= 0.0):
         raise ParameterError(f"the sums over the updates are {state.steps} and {state.reach}: nothing to save")
-    if not _is_fingerprint(state.fingerprint):
-        raise ParameterError(f"the stream's fingerprint is {state.fingerprint!r}; it must be 32 hexadecimal digits")
+    if not _is_checksum(state.checksum):
+        raise ParameterError(f"the checksum is {state.checksum!r}; it must be 32 hexadecimal digits")
     mistakes: dict[str, Any] = {"mistakes_by_class": list(state.mistakes_by_class)}
     if not state.multiclass:
         mistakes = dict(zip(_MISTAKES, reversed(state.mistakes_by_class), strict=True))
@@ -161,7 +161,7 @@ def write(
         "steps": number_as_json(state.steps),
         "reach": number_as_json(state.reach),
         "reading": _plain("reading", state.reading),
-        "fingerprint": state.fingerprint,
+        "fingerprint": state.checksum,
         "outcome": _plain("outcome", outcome),
         "notes": _plain("notes", notes),
     }
@@ -206,7 +206,7 @@ def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[st
             origin=sealed(_finite(file, "origin")) if "origin" in file.entries else None,
             names=_unpacked(file, n) if "names" in file.entries else None,
             reading=header["reading"],
-            fingerprint=header["fingerprint"],
+            checksum=header["fingerprint"],
             multiclass=multiclass,
         )
     return state, header

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import (
     Classes,
@@ -150,7 +150,7 @@ def begun(
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     learner.begin(first[0].width if n_features is None else n_features, start)
     if stream is not None:
-        learner.how_read, learner.trail = stream.reading.as_dict(), Trail()
+        learner.reading, learner.checksum = stream.reading.as_dict(), Checksum()
     return learner, itertools.chain([first], pairs)
 
 
@@ -164,7 +164,7 @@ def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
     if n_features not in {None, learner.n_features}:
         raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     if stream is None:
-        learner.trail = None
+        learner.checksum = None
         return learner
     if isinstance(learner.classes, ManyClasses):
         raise ParameterError(
@@ -172,7 +172,7 @@ def _gone_on(rule: Rule, stream: Stream | None, options: Options) -> Learner:
             " blocks (X, y)"
         )
     stream.expect(learner.classes)
-    stream.check_features(learner.names, learner.how_read)
+    stream.check_features(learner.names, learner.reading)
     return learner
 
 
@@ -194,8 +194,8 @@ def feed(
         if end < codes.size:
             i = span.start + end
             raise learner.refuse(source, i, row + i)
-        if learner.trail is not None:
-            learner.trail.add(sums_of(source, span, block), codes)
+        if learner.checksum is not None:
+            learner.checksum.add(sums_of(source, span, block), codes)
 
 
 def _pairs(X: Any, y: Any) -> Iterator[Pair]:

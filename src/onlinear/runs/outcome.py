@@ -178,7 +178,7 @@ class Run(Facts):
         Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
         """
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.reading(self.rule, self.state), classes_of(self.state)
+        learner, classes = Learner.for_scoring(self.rule, self.state), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
             source = open_source(chunk.matrix)
@@ -189,7 +189,7 @@ class Run(Facts):
 
     def _all_scored(self, X: Any) -> tuple[Floats, NDArray[Any]]:
         self._check_columns(X)
-        learner, source = Learner.reading(self.rule, self.state), open_source(X)
+        learner, source = Learner.for_scoring(self.rule, self.state), open_source(X)
         # None at all is still an array of the right shape and type.
         parts = list(self._scored(learner, source, 0)) or [learner.score(source.block(slice(0, 0), 0, False), 0, 0)[:2]]
         scores, codes = zip(*parts, strict=True)
