@@ -32,6 +32,7 @@ from onlinear.models.file import _READING, peek, read, write
 from onlinear.models.rule import BUILT_IN
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow, dot
 from onlinear.rules.batch import BatchPerceptron
+from onlinear.runs.converge import Outcome
 from onlinear.runs.saved import load
 from onlinear.streams.reading import Reading
 
@@ -603,6 +604,23 @@ def test_crafted_headers_are_refused(tmp_path, models, old, new, message):
             load(path)
         with pytest.raises(ModelError, match=message):
             peek(path)
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "outcome"),
+    [
+        (Perceptron(), {}, Outcome.HALTED),
+        (Perceptron(), {"max_passes": 2}, Outcome.PASS_LIMIT),
+        (Perceptron(), {"max_updates": 1, "max_passes": 1}, Outcome.UPDATE_LIMIT),
+        (Perceptron(), {"max_updates": 1, "selection": "worst"}, Outcome.UPDATE_LIMIT),
+        (MarginPerceptron(50.0), {}, Outcome.OUT_OF_REACH),
+    ],
+)
+def test_how_a_loop_ended_is_known_after_loading(tmp_path, rule, options, outcome):
+    X, y = onlinear.datasets.noisy(n=60, d=3, flip=0.0 if outcome is Outcome.HALTED else 0.2)
+    done = onlinear.converge(rule, X, y, **options)
+    done.save(tmp_path / "model")
+    assert (done.outcome, onlinear.load(tmp_path / "model").outcome) == (outcome, outcome)
 
 
 def test_the_former_name_of_the_checksum_warns():

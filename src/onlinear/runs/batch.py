@@ -11,12 +11,11 @@ import numpy as np
 
 from onlinear.checks import check_integers
 from onlinear.data.matrices import spans
-from onlinear.display import counted
 from onlinear.errors import ParameterError
 from onlinear.models.state import State
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
-from onlinear.runs.converge import Convergence, ended, learn_until, ready, settled
+from onlinear.runs.converge import Convergence, Outcome, ended, learn_until, ready, settled
 from onlinear.runs.online import as_weights, read_arrays
 from onlinear.runs.outcome import Run
 
@@ -112,9 +111,8 @@ def batch_perceptron(
         learner.arrays.direction[:] = 0.0
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
-    done = settled(learner, source, codes, weights)
-    limit = "" if done else counted(max_passes, "pass")
-    return _outcome(ended(learner, source, begun, max_passes, limit), sizes, schedule, max_passes)
+    outcome = Outcome.HALTED if settled(learner, source, codes, weights) else Outcome.PASS_LIMIT
+    return _outcome(ended(learner, source, begun, max_passes, outcome, max_passes), sizes, schedule, max_passes)
 
 
 def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes: int) -> BatchRun:
@@ -125,6 +123,8 @@ def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes:
         end.passes,
         end.reason,
         max_passes=int(max_passes),
+        outcome=end.outcome,
+        margin_bound=end.margin_bound,
         batch_sizes=tuple(sizes),
         schedule=schedule,
     )
