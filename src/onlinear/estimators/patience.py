@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
-from onlinear.runs.converge import Outcome, reason_at_limit
+from onlinear.runs.converge import Begun, Outcome, reason_at_limit
 from onlinear.theory import Inseparable, Separable
 from onlinear.theory.bounds.multiclass import ClassPairs
 from onlinear.theory.decide import verdict_of
@@ -58,7 +59,8 @@ def until_separated(
     whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
     if more.outcome is not Outcome.PASS_LIMIT:
         return whole, ""
-    whole = replace(whole, reason=reason_at_limit(Outcome.PASS_LIMIT, _MOST, more.margin_bound))
+    bound = Begun(weights_of(done.state.arrays), done.updates, done.state.steps).margin_upper_bound(more.state)
+    whole = replace(whole, reason=reason_at_limit(Outcome.PASS_LIMIT, _MOST, bound))
     return whole, "some vector separates them, but with a margin so small that it takes too long; scale the features"
 
 

@@ -124,7 +124,6 @@ def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes:
         end.reason,
         max_passes=int(max_passes),
         outcome=end.outcome,
-        margin_bound=end.margin_bound,
         batch_sizes=tuple(sizes),
         schedule=schedule,
     )

@@ -65,8 +65,6 @@ class Convergence(Run):
         As they were given.
     outcome : Outcome
         Why it ended.
-    margin_bound : float
-        No separator of the examples of this call has a larger margin; infinite if nothing is known, or after loading.
     """
 
     halted: bool = False
@@ -77,7 +75,6 @@ class Convergence(Run):
     max_updates: int | None = None
     max_passes: int = 1000
     outcome: Outcome = Outcome.HALTED
-    margin_bound: float = math.inf
 
     def _facts(self) -> list[tuple[str, str]]:
         return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
@@ -161,13 +158,14 @@ class Begun(NamedTuple):
     updates: int
     steps: float
 
-    def margin_upper_bound(self, learner: Learner) -> float:
-        """Return a bound on the margin of every separator of the examples that this call has learned from."""
+    def margin_upper_bound(self, state: State) -> float:
+        """Return a bound on the margin of every separator of the examples that were learned from since then."""
+        if not state.rule.additive:
+            return math.inf
         # All of the reach, which is more than enough; a difference of two sums may have lost their last bits.
-        steps, reach = map(float, learner.sums)
-        since = steps - self.steps - 4.0 * learner.updates * 2.0**-53 * self.steps
+        since = state.steps - self.steps - 4.0 * state.updates * 2.0**-53 * self.steps
         return margin_upper_bound(
-            weights_of(learner.arrays), self.weights, learner.updates - self.updates, since, reach
+            weights_of(state.arrays), self.weights, state.updates - self.updates, since, state.reach
         )
 
 
@@ -193,9 +191,9 @@ def ended(
     if outcome is Outcome.HALTED:
         reason = f"nothing left to learn from {source.n:,} examples"
         return Convergence(learner.rest(), None, True, passes, reason)
-    bound = begun.margin_upper_bound(learner) if learner.rule.additive else math.inf
-    reason = reason_at_limit(outcome, limit, bound)
-    return Convergence(learner.rest(), None, False, passes, reason, outcome=outcome, margin_bound=bound)
+    state = learner.rest()
+    reason = reason_at_limit(outcome, limit, begun.margin_upper_bound(state))
+    return Convergence(state, None, False, passes, reason, outcome=outcome)
 
 
 def reason_at_limit(outcome: Outcome, limit: int, margin_bound: float) -> str:
@@ -301,7 +299,7 @@ class Loop(NamedTuple):
         """Tell whether it is already certain that the rule can never halt."""
         rule = self.learner.rule
         goal = rule.goal_margin() if hasattr(rule, "goal_margin") else None
-        return goal is not None and self.begun.margin_upper_bound(self.learner) <= goal
+        return goal is not None and self.begun.margin_upper_bound(self.learner.glance()) <= goal
 
 
 def _ahead(scores: Floats, y: Codes) -> Floats:

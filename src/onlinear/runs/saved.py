@@ -14,7 +14,7 @@ from onlinear.runs.batch import BatchRun
 from onlinear.runs.converge import WORST_UPDATES, Convergence, Outcome, Selection
 from onlinear.runs.outcome import Run
 
-_NOT_SAVED = {"state", "trace", "outcome", "margin_bound"}
+_NOT_SAVED = {"state", "trace", "outcome"}
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}
 
 
