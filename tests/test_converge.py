@@ -9,6 +9,7 @@ import scipy.sparse
 import onlinear
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow, add, dot, rule
+from onlinear.runs.converge import Outcome
 
 X, Y = onlinear.datasets.separable(0.02, n=300, d=5, seed=3)
 XOR = onlinear.datasets.xor()
@@ -38,7 +39,7 @@ def test_ties_do_not_end_it_too_soon(selection, tie):
 def test_it_gives_up_and_says_what_is_known(selection):
     done = onlinear.converge(Perceptron(), *XOR, selection=selection, fit_intercept=True, max_updates=50)
     assert not done.halted
-    assert done.updates == 50
+    assert (done.updates, done.outcome) == (50, Outcome.UPDATE_LIMIT)
     said, _, bound = done.reason.rpartition(" ")
     assert said == "gave up after 50 updates; no separator of these examples has a margin above"
     assert done.margin_upper_bound <= float(bound) <= done.margin_upper_bound * (1 + 1e-5)
@@ -47,6 +48,7 @@ def test_it_gives_up_and_says_what_is_known(selection):
 def test_passes_are_limited():
     done = onlinear.converge(Perceptron(), *XOR, fit_intercept=True, max_passes=10)
     assert (done.halted, done.passes, done.rounds) == (False, 10, 40)
+    assert done.outcome is Outcome.PASS_LIMIT
     assert "gave up after 10 passes" in done.reason
 
 
@@ -82,6 +84,7 @@ def test_a_margin_out_of_reach_is_given_up_early():
     done = onlinear.converge(MarginPerceptron(margin=1.5), X, [1, 1], classes=(-1, 1), max_passes=10**6)
     assert not done.halted
     assert done.passes < 100
+    assert done.outcome is Outcome.OUT_OF_REACH
     assert "no separator has the margin 1.5 that the rule asks for" in done.reason
 
 

@@ -137,7 +137,7 @@ def test_going_on_equals_never_having_stopped(tmp_path):
         first = onlinear.load(tmp_path / "first")
         second = onlinear.train(rule, onlinear.open_stream(b, like=first), state=first)
         assert saved(second, tmp_path / "second") == saved(both, tmp_path / "both")
-        assert both.state.fingerprint is not None
+        assert both.state.checksum is not None
 
 
 def test_a_crash_before_the_checkpoint_is_removed_does_nothing_twice(tmp_path, monkeypatch):
@@ -185,10 +185,10 @@ def test_blocks_whose_memory_is_used_again_can_be_shuffled():
             yield block, labels
 
     prints = {
-        onlinear.train(Perceptron(), onlinear.open_stream(reused(size)), shuffle=32, n_features=12).state.fingerprint
+        onlinear.train(Perceptron(), onlinear.open_stream(reused(size)), shuffle=32, n_features=12).state.checksum
         for size in (64, 8, 1)
     }
-    assert prints == {onlinear.train(Perceptron(), onlinear.open_stream(X, y), shuffle=32).state.fingerprint}
+    assert prints == {onlinear.train(Perceptron(), onlinear.open_stream(X, y), shuffle=32).state.checksum}
     mixed = [(X[:1], y[:1]), (scipy.sparse.csr_array(X[1:]), y[1:])]
     with pytest.raises(DataError, match="from row 0 on, the blocks of one window are both sparse and dense"):
         onlinear.train(Perceptron(), onlinear.open_stream(mixed), shuffle=50)

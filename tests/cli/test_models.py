@@ -153,7 +153,7 @@ def test_converted_data_give_the_same_run(examples, ending):
         model, again = onlinear.load("model"), onlinear.load("again")
         assert np.array_equal(model.weights, packed.weights)
         assert model.state.names == again.state.names
-        assert model.state.fingerprint == again.state.fingerprint
+        assert model.state.checksum == again.state.checksum
     start, about = lines_of("convert", "real.svm", "-o", f"packed.{ending}")
     assert start == {"event": "start", "labels": [-1, 1]}
     assert (about["examples"], about["labels"], about["skipped"]) == (300, [-1, 1], 0)

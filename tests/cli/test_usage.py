@@ -87,8 +87,8 @@ def test_usage_errors(examples, arguments, said):
             "ends.py: it ends the process while it is imported: sys.exit(0",
         ),
         (["train", "real.svm", "--rule", "starts_not.py:Halfway"], "rule Halfway: start(8) failed: KeyError: 'start'"),
-        (["predict", "real.svm", "real.svm"], "real.svm: not a model file, or cut short"),
-        (["inspect", "real.svm"], "real.svm: not a model file, or cut short"),
+        (["predict", "real.svm", "real.svm"], "real.svm: not a model file, or truncated"),
+        (["inspect", "real.svm"], "real.svm: not a model file, or truncated"),
         (["certify", "empty.svm"], "no examples"),
     ],
 )

@@ -14,7 +14,9 @@ import onlinear
 import strategies
 from classifiers import ONLINE, as_the_rule_reads, in_batches, in_two, new, same
 from onlinear.errors import DataError, ParameterError, RuleError
+from onlinear.estimators import patience
 from onlinear.rules import WeightedMajority, Winnow
+from onlinear.runs.converge import Outcome
 
 
 @pytest.mark.parametrize("name", ONLINE)
@@ -85,6 +87,20 @@ def test_what_is_known_is_in_the_warning():
     assert model.n_iter_ == 30
     with pytest.warns(ConvergenceWarning, match=r"no separator has the margin 0\.9 that the rule asks for"):
         onlinear.MarginPerceptronClassifier(margin=0.9, normalized=True).fit(X, y)
+
+
+def test_a_loop_that_goes_on_after_the_question_says_how_long_it_was(monkeypatch):
+    X, y = onlinear.datasets.noisy(n=60, d=3, flip=0.2)
+
+    def go_on(start, passes):
+        return onlinear.converge(onlinear.rules.Perceptron(), X, y, state=start, max_passes=passes)
+
+    monkeypatch.setattr(patience, "_PASSES", 3)
+    monkeypatch.setattr(patience, "_MOST", 10)
+    run, known = patience.until_separated(go_on, None, None, lambda: True)
+    assert (run.passes, run.max_passes, run.outcome) == (10, 10, Outcome.PASS_LIMIT)
+    assert run.reason.startswith("gave up after 10 passes; no separator of these examples has a margin above 0.")
+    assert "a margin so small" in known
 
 
 def test_a_warm_start_goes_on():

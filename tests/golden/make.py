@@ -52,7 +52,7 @@ class Scaled(NamedTuple):
 def perceptron():
     run = onlinear.run(Perceptron("positive"), REAL, SIGNS, fit_intercept=True, normalize=True, start=[0.1, 0.2, -0.3])
     reading = {"label": "ziel", "drop": ["größe²"], "missing": "zero", "delimiter": ";", "format": "csv"}
-    state = dataclasses.replace(run.state, names=("größe", "x", ""), reading=reading, fingerprint="00ff" * 8)
+    state = dataclasses.replace(run.state, names=("größe", "x", ""), reading=reading, checksum="00ff" * 8)
     return dataclasses.replace(run, state=state)
 
 
@@ -79,7 +79,7 @@ def seen(run, X):
         "predictions": run.predict(X).tolist(),
         "names": run.state.names and list(run.state.names),
         "reading": run.state.reading,
-        "fingerprint": run.state.fingerprint,
+        "fingerprint": run.state.checksum,
     }
 
 

@@ -53,7 +53,7 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
 
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     """Return what a model file says, and what can be computed where its rule is known."""
-    from onlinear.models.file import mistakes_of
+    from onlinear.models.header import mistakes_of
 
     rule, rounds = header["rule"], header["rounds"]
     by_class, labels = mistakes_of(header), header["classes"]["labels"]

@@ -13,27 +13,29 @@ from onlinear.cli.models import loaded
 from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened, paths
 from onlinear.cli.output import visible
 from onlinear.cli.places import STDIN
-from onlinear.errors import DataError
+from onlinear.errors import DataError, EmptyFileError
 
 _AT_A_TIME = 1 << 12
-"""So many lines are put together before they are written."""
+"""The number of lines that are written at a time."""
 
 
 @click.command("predict", cls=Command)
 @click.argument("model", type=click.Path())
 @data_argument
 @click.option(
-    "--scores", is_flag=True, help="Print the score after the label and a tab; above 0 it is the second label."
+    "--scores",
+    is_flag=True,
+    help="Print the score after the label and a tab. A positive score predicts the second label.",
 )
 @custom_rule_option
 @format_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @debug_option
 def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, as_json: bool, **reading: Any) -> None:
     """Print what MODEL predicts for DATA.
 
-    Prints a label a line, for each example, and nothing else. Columns are read as they were when the model was
-    trained. Labels need not be there; where they are, nobody looks at them. Of no data there is nothing to print.
+    Prints one label per line, in the order of the examples, and nothing else. Columns are read as they were when the
+    model was trained. DATA need no labels; any labels are ignored. No data, nothing to print.
 
     \b
     onlinear predict model new.svm > predictions
@@ -46,7 +48,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     try:
         stream = opened(data, reading, like=run, labelled=False)
     except DataError as error:
-        if _is_of_nothing(error, paths(data)):
+        if _are_empty(paths(data), error):
             return
         raise
     names = {label: visible(str(label)) for label in map(plain, run.classes)}
@@ -64,8 +66,8 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
             click.echo("\n".join(lines))
 
 
-def _is_of_nothing(error: DataError, data: list[str]) -> bool:
-    """Tell whether data could not be opened because there are none."""
-    if data == [STDIN]:  # what it holds can be told only by reading it
-        return str(error) == "<stdin>: the file is empty"
+def _are_empty(data: list[str], error: DataError) -> bool:
+    """Tell whether data that could not be opened are empty."""
+    if data == [STDIN]:  # only reading it shows whether it is empty
+        return isinstance(error, EmptyFileError)
     return all(Path(each).is_file() and Path(each).stat().st_size == 0 for each in data)

@@ -1,9 +1,9 @@
-"""A running checksum of examples: it goes on where it ended, so a stream read in two goes leaves the same trail.
+"""A running checksum of examples. It can be continued, so a stream read in two parts has the same checksum.
 
-It is not a cryptographic digest (of those none can be put down and taken up again): it tells streams apart that
-differ by accident, and it costs less than learning. Entries that are 0 do not count, so dense and
-sparse rows leave the same trail. Each row comes to two sums, in which the order of its entries does not matter; these
-wait for nothing, and may be taken ahead in another thread. Then the rows are chained, one after another.
+It is not a cryptographic digest, none of which can be saved and resumed: it detects accidental differences between
+streams, and costs less than learning. Zeros do not count, so dense and sparse rows have the same checksum. Each row is
+reduced to two sums that do not depend on the order of its entries; they depend on that row only, and may be computed
+ahead in another thread. Then the rows are chained, one after another.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RowSums(NamedTuple):
         return RowSums(self.plain[rows], self.turned[rows])
 
 
-class Trail:
+class Checksum:
     """The checksum so far: 128 bits, written as 32 hexadecimal digits."""
 
     def __init__(self, so_far: str = "0" * 32) -> None:

@@ -1,4 +1,4 @@
-"""A fingerprint of examples: the same for the same rows and labels, whatever their layout, number type or blocks."""
+"""A digest (SHA-256) of examples: the same for the same rows and labels, in any layout, number type or blocks."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class Digest:
             part.update(np.ascontiguousarray(array).data)
 
     def hexdigest(self) -> str:
-        """Return the fingerprint of everything taken in so far."""
+        """Return the digest of everything added so far."""
         return hashlib.sha256(b"".join(part.digest() for part in self._parts)).hexdigest()

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.display import counted
+from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
+from onlinear.runs.converge import Beginning, Outcome, reason_at_limit
 from onlinear.theory import Inseparable, Separable
 from onlinear.theory.bounds.multiclass import ClassPairs
 from onlinear.theory.decide import verdict_of
@@ -46,24 +47,21 @@ def until_separated(
     if max_iter is not None:
         finds_out = "" if separable is None else ", or max_iter=None, which finds out"
         done = go_on(start, max_iter)
-        return done, f"more passes (max_iter) may help{finds_out}" if _at_limit(done) else ""
+        return done, f"more passes (max_iter) may help{finds_out}" if done.outcome is Outcome.PASS_LIMIT else ""
     done = go_on(start, _PASSES)
-    if not _at_limit(done):
+    if done.outcome is not Outcome.PASS_LIMIT:
         return done, ""
     answer = "it may never come to an end" if separable is None else separable()
     if isinstance(answer, str):
         return done, answer
     more = go_on(done, _MOST - _PASSES)
-    # As if it had been one loop: each pass has its order, by its number.
-    reason = more.reason.replace(counted(_MOST - _PASSES, "pass"), counted(_MOST, "pass"))
-    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST, reason=reason)
-    small = "some vector separates them, but with a margin so small that it takes too long; scale the features"
-    return whole, small if _at_limit(whole) else ""
-
-
-def _at_limit(done: Convergence) -> bool:
-    """Tell whether a loop has ended at its limit: not by itself, and not because it is proven that it never will."""
-    return not done.halted and done.reason.startswith("gave up after")
+    # The same as a single loop: the order of a pass depends on its number.
+    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
+    if more.outcome is not Outcome.PASS_LIMIT:
+        return whole, ""
+    bound = Beginning(weights_of(done.state.arrays), done.updates, done.state.steps).margin_upper_bound(more.state)
+    whole = replace(whole, reason=reason_at_limit(Outcome.PASS_LIMIT, _MOST, bound))
+    return whole, "some vector separates them, but with a margin so small that it takes too long; scale the features"
 
 
 def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> bool | str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
@@ -27,7 +27,7 @@ class Reached(NamedTuple):
 
     passes: int
     rows: int
-    trail: str
+    checksum: str
     """The checksum of those examples."""
 
 
@@ -46,7 +46,7 @@ class Checkpoint:
         self._command = command
         self._last = time.monotonic()
         self._passes = self._rows = 0
-        self._trail = Trail()
+        self._checksum = Checksum()
         self.reached: Reached | None = None
         """Where to go on, until it is reached again."""
 
@@ -60,7 +60,7 @@ class Checkpoint:
                 "command": dict(command),
                 "passes": int(passes),
                 "rows": int(rows),
-                "trail": str(trail),
+                "trail": str(checksum),
             } if min(passes, rows) >= 0:
                 pass
             case _:
@@ -75,7 +75,7 @@ class Checkpoint:
                 f"{self._path}: this checkpoint was made with {other[0]} = {command.get(other[0])!r}, not"
                 f" {mine[other[0]]!r}; {_ANEW}"
             )
-        self.reached = Reached(passes, rows, trail)
+        self.reached = Reached(passes, rows, checksum)
         return state
 
     @property
@@ -87,7 +87,7 @@ class Checkpoint:
         """Take note that another pass begins."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
-        self._passes, self._rows, self._trail = number, 0, Trail()
+        self._passes, self._rows, self._checksum = number, 0, Checksum()
 
     def pass_over(self, learner: Any, chunk: Chunk) -> int:
         """Take note of examples that were read before the crash, and return how many of these were."""
@@ -96,7 +96,7 @@ class Checkpoint:
         n = min(chunk.n, self.reached.rows - self._rows)
         self._note(learner, chunk, slice(0, n))
         if self._rows == self.reached.rows:
-            if str(self._trail) != self.reached.trail:
+            if str(self._checksum) != self.reached.checksum:
                 raise DataError(f"the first {self._rows:,} examples are not those of {self._path}; {_ANEW}")
             self.reached = None
         return n
@@ -119,11 +119,11 @@ class Checkpoint:
         if self.reached is not None and not self.finished:
             raise self._too_short(self.reached)
         if self._path is not None:
-            self._passes, self._rows, self._trail = self._command["passes"], 0, Trail()
+            self._passes, self._rows, self._checksum = self._command["passes"], 0, Checksum()
             self._write(self._path, state)
 
     def _write(self, path: Path, state: State) -> None:
-        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._trail)}
+        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
         model_file.write(path, state, notes=notes)
 
     def remove(self) -> None:
@@ -133,7 +133,7 @@ class Checkpoint:
 
     def _note(self, learner: Any, chunk: Chunk, rows: slice) -> None:
         for span in chunk.spans(rows):
-            self._trail.add(chunk.row_sums(span, chunk.block(span)), chunk.codes(learner.classes, span))
+            self._checksum.add(chunk.row_sums(span, chunk.block(span)), chunk.codes(learner.classes, span))
         self._rows += rows.stop - rows.start
 
 
@@ -157,4 +157,4 @@ def _digest(*arrays: Any) -> str:
 
 
 def _outline(state: State) -> list[Any]:
-    return [state.rounds, state.updates, state.fingerprint]
+    return [state.rounds, state.updates, state.checksum]

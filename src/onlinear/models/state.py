@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,10 +42,16 @@ class State:
     """The names of the features, where they have any."""
     reading: Mapping[str, Any] | None = None
     """How the columns of a stream became features (`onlinear.streams.Reading`), where it came from one."""
-    fingerprint: str | None = None
-    """A running checksum of the examples, in hexadecimal, where they came from a stream; going on continues it."""
+    checksum: str | None = None
+    """A running checksum of the examples, in hexadecimal, if they came from a stream. Resuming continues it."""
     multiclass: bool = False
     """Whether each class has a weight vector of its own; feature j of class r is then at index j·k + r of k classes."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The former name of `checksum`."""
+        warnings.warn("State.fingerprint is deprecated; use State.checksum", DeprecationWarning, stacklevel=2)
+        return self.checksum
 
     @property
     def vectors(self) -> int:

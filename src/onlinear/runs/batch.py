@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
 from onlinear.data.chunk import Chunk
-from onlinear.display import counted
 from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.errors import ParameterError
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs.beginning import open_arrays
-from onlinear.runs.converge import Convergence, begin_on, ended, learn_until, renamed_start, settled
+from onlinear.runs.converge import Convergence, Outcome, begin_on, ended, learn_until, renamed_start, settled
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import as_weights
 
@@ -112,9 +111,9 @@ def batch_perceptron(
             learner.sums[:] += eta * sums
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
-    done = settled(learner, chunk, codes, weights)
-    limit = "" if done else counted(max_passes, "pass")
-    return _outcome(ended(learner, chunk.n, beginning, max_passes, limit), sizes, schedule, max_passes)
+    outcome = Outcome.HALTED if settled(learner, chunk, codes, weights) else Outcome.PASS_LIMIT
+    end = ended(learner, chunk.n, beginning, max_passes, outcome, max_passes)
+    return _outcome(end, sizes, schedule, max_passes)
 
 
 def _sum_mistakes(learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: Floats) -> tuple[int, Floats, Floats]:
@@ -145,6 +144,7 @@ def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes:
         end.passes,
         end.reason,
         max_passes=int(max_passes),
+        outcome=end.outcome,
         batch_sizes=tuple(sizes),
         schedule=schedule,
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses, declared_classes, distinct, found_classes, named_classes
 from onlinear.data.look_ahead import look_ahead
@@ -49,7 +49,7 @@ def begin(
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     learner.begin(first.width if n_features is None else n_features, start)
     if stream is not None:
-        learner.how_read, learner.trail = stream.reading.as_dict(), Trail()
+        learner.reading, learner.checksum = stream.reading.as_dict(), Checksum()
     return learner, itertools.chain([first], chunks)
 
 
@@ -123,7 +123,7 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
     if n_features not in {None, learner.n_features}:
         raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     if stream is None:
-        learner.trail = None
+        learner.checksum = None
         return learner
     if isinstance(learner.classes, ManyClasses):
         raise ParameterError(
@@ -131,7 +131,7 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
             " and y or from blocks (X, y)"
         )
     stream.expect(learner.classes)
-    stream.check_features(learner.names, learner.how_read)
+    stream.check_features(learner.names, learner.reading)
     return learner
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import warnings
 from collections.abc import Iterator
@@ -32,8 +33,22 @@ Selection: TypeAlias = Literal["cyclic", "random", "worst"]
 Codes: TypeAlias = NDArray[Any]
 """−1 and +1, or the numbers of the classes."""
 
-_WORST_UPDATES = 100_000
+WORST_UPDATES = 100_000
 """The limit of updates for ``"worst"``, which reads all examples for each, where none is given."""
+
+
+class Outcome(enum.Enum):
+    """How a halting loop ended."""
+
+    HALTED = enum.auto()
+    UPDATE_LIMIT = enum.auto()
+    PASS_LIMIT = enum.auto()
+    OUT_OF_REACH = enum.auto()
+    """It is proven that the rule can never halt on these examples."""
+
+
+_LIMITED = {Outcome.UPDATE_LIMIT: "update", Outcome.PASS_LIMIT: "pass"}
+"""What each limit counts."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +65,8 @@ class Convergence(Run):
         Why it ended, in a sentence.
     selection, seed, max_updates, max_passes
         As they were given.
+    outcome : Outcome
+        Why it ended.
     """
 
     halted: bool = False
@@ -59,6 +76,7 @@ class Convergence(Run):
     seed: int = 0
     max_updates: int | None = None
     max_passes: int = 1000
+    outcome: Outcome = Outcome.HALTED
 
     def _facts(self) -> list[tuple[str, str]]:
         return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
@@ -131,7 +149,7 @@ def converge(
         raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
     loop = Loop(learner, chunk, learner.classes.encode(chunk.y), beginning)
     if selection == "worst":
-        done = loop.worst(max_updates or _WORST_UPDATES)
+        done = loop.worst(max_updates or WORST_UPDATES)
     else:
         done = loop.passes(selection, seed, max_updates, max_passes)
     limit = None if max_updates is None else int(max_updates)
@@ -145,13 +163,14 @@ class Beginning(NamedTuple):
     updates: int
     steps: float
 
-    def margin_upper_bound(self, learner: Learner) -> float:
-        """Return a bound on the margin of every separator of the examples that this call has learned from."""
+    def margin_upper_bound(self, state: State) -> float:
+        """Return a bound on the margin of every separator of the examples that were learned from since then."""
+        if not state.rule.additive:
+            return math.inf
         # All of the reach, which is more than enough; a difference of two sums may have lost their last bits.
-        steps, reach = map(float, learner.sums)
-        since = steps - self.steps - 4.0 * learner.updates * 2.0**-53 * self.steps
+        since = state.steps - self.steps - 4.0 * state.updates * 2.0**-53 * self.steps
         return margin_upper_bound(
-            weights_of(learner.arrays), self.weights, learner.updates - self.updates, since, reach
+            weights_of(state.arrays), self.weights, state.updates - self.updates, since, state.reach
         )
 
 
@@ -184,14 +203,24 @@ def begin_on(
     return learner, Beginning(learner.origin, 0, 0.0)
 
 
-def ended(learner: Learner, n: int, beginning: Beginning, passes: int, limit: str = "") -> Convergence:
-    """Return the outcome, with the reason in words: it has halted, or has come to a limit."""
-    reason = f"gave up after {limit}" if limit else f"nothing left to learn from {n:,} examples"
-    if limit and learner.rule.additive:
-        bound = beginning.margin_upper_bound(learner)
-        if bound < math.inf:
-            reason += f"; no separator of these examples has a margin above {rounded_up(bound)}"
-    return Convergence(learner.rest(), None, not limit, passes, reason)
+def ended(
+    learner: Learner, n: int, beginning: Beginning, passes: int, outcome: Outcome = Outcome.HALTED, limit: int = 0
+) -> Convergence:
+    """Return a loop that has halted, or has reached a limit."""
+    if outcome is Outcome.HALTED:
+        reason = f"nothing left to learn from {n:,} examples"
+        return Convergence(learner.rest(), None, True, passes, reason)
+    state = learner.rest()
+    reason = reason_at_limit(outcome, limit, beginning.margin_upper_bound(state))
+    return Convergence(state, None, False, passes, reason, outcome=outcome)
+
+
+def reason_at_limit(outcome: Outcome, limit: int, margin_bound: float) -> str:
+    """Return why a loop has given up, in a sentence."""
+    reason = f"gave up after {counted(limit, _LIMITED[outcome])}"
+    if margin_bound < math.inf:
+        reason += f"; no separator of these examples has a margin above {rounded_up(margin_bound)}"
+    return reason
 
 
 class Loop(NamedTuple):
@@ -212,13 +241,13 @@ class Loop(NamedTuple):
             before = learner.updates
             for rows in self._order(selection, seed, done + number):
                 self._learn(rows, last)
-                if learner.updates == last:
-                    return self._at_limit(number + 1, counted(max_updates, "update"))
+                if max_updates is not None and learner.updates == last:
+                    return self._at_limit(number + 1, Outcome.UPDATE_LIMIT, max_updates)
             if learner.updates == before:
-                return self._ended(number + 1)
+                return self._ended(number + 1, Outcome.HALTED)
             if self._out_of_reach():
                 return self._given_up(number + 1)
-        return self._at_limit(max_passes, counted(max_passes, "pass"))
+        return self._at_limit(max_passes, Outcome.PASS_LIMIT, max_passes)
 
     def worst(self, max_updates: int) -> Convergence:
         """Learn from the most wrong example of all, again and again."""
@@ -236,20 +265,21 @@ class Loop(NamedTuple):
                     if learner.updates == before:
                         self._learn(span, before + 1)
             if learner.updates == before:
-                return self._ended(passes)
-        return self._at_limit(passes, counted(max_updates, "update"))
+                return self._ended(passes, Outcome.HALTED)
+        return self._at_limit(passes, Outcome.UPDATE_LIMIT, max_updates)
 
-    def _ended(self, passes: int, limit: str = "") -> Convergence:
-        return ended(self.learner, self.chunk.n, self.beginning, passes, limit)
+    def _ended(self, passes: int, outcome: Outcome, limit: int = 0) -> Convergence:
+        return ended(self.learner, self.chunk.n, self.beginning, passes, outcome, limit)
 
-    def _at_limit(self, passes: int, limit: str) -> Convergence:
-        """Return the outcome at a limit, which may be where nothing was left to learn from, too."""
-        return self._ended(passes, "" if settled(self.learner, self.chunk, self.codes) else limit)
+    def _at_limit(self, passes: int, outcome: Outcome, limit: int) -> Convergence:
+        """Return the run at a limit; there may be nothing left to learn all the same."""
+        done = settled(self.learner, self.chunk, self.codes)
+        return self._ended(passes, Outcome.HALTED if done else outcome, limit)
 
     def _given_up(self, passes: int) -> Convergence:
         goal = self.learner.rule.goal_margin()
         reason = f"no separator has the margin {goal:g} that the rule asks for"
-        return Convergence(self.learner.rest(), None, False, passes, reason)
+        return Convergence(self.learner.rest(), None, False, passes, reason, outcome=Outcome.OUT_OF_REACH)
 
     def _order(self, selection: Selection, seed: int, number: int) -> Iterator[Rows]:
         """Yield the rows of one pass, in blocks."""
@@ -288,7 +318,7 @@ class Loop(NamedTuple):
         """Tell whether it is already certain that the rule can never halt."""
         rule = self.learner.rule
         goal = rule.goal_margin() if hasattr(rule, "goal_margin") else None
-        return goal is not None and self.beginning.margin_upper_bound(self.learner) <= goal
+        return goal is not None and self.beginning.margin_upper_bound(self.learner.glance()) <= goal
 
 
 def _ahead(scores: Floats, y: Codes) -> Floats:

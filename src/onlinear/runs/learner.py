@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses
 from onlinear.engine import passes
@@ -44,8 +44,8 @@ class Learner:
         self.origin: Floats | None = None
         self.n_features = -1
         self.names: tuple[str, ...] | None = None
-        self.how_read: Mapping[str, Any] | None = None
-        self.trail: Trail | None = None
+        self.reading: Mapping[str, Any] | None = None
+        self.checksum: Checksum | None = None
         self._room: Room | None = None
 
     def begin(self, n: int, start: Any = None) -> None:
@@ -60,12 +60,12 @@ class Learner:
     @classmethod
     def resume(cls, rule: Any, state: State) -> Learner:
         """Return a learner that goes on from a state, with the rule as it is now."""
-        learner = cls.reading(rule, state)
+        learner = cls.for_scoring(rule, state)
         learner.arrays = each_array(np.copy, state.arrays)
         return learner
 
     @classmethod
-    def reading(cls, rule: Any, state: State) -> Learner:
+    def for_scoring(cls, rule: Any, state: State) -> Learner:
         """Return a learner that only scores; it shares the state's arrays."""
         classes = classes_of(state)
         learner = cls(rule, classes, fit_intercept=state.fit_intercept, normalize=state.normalize)
@@ -76,8 +76,8 @@ class Learner:
         learner.counts[:] = state.rounds, state.updates, *state.mistakes_by_class
         learner.sums[:] = state.steps, state.reach
         learner.origin = state.origin
-        learner.names, learner.how_read = state.names, state.reading
-        learner.trail = None if state.fingerprint is None else Trail(state.fingerprint)
+        learner.names, learner.reading = state.names, state.reading
+        learner.checksum = None if state.checksum is None else Checksum(state.checksum)
         return learner
 
     def rest(self) -> State:
@@ -105,8 +105,8 @@ class Learner:
             reach=reach,
             origin=self.origin,
             names=self.names,
-            reading=self.how_read,
-            fingerprint=None if self.trail is None else str(self.trail),
+            reading=self.reading,
+            checksum=None if self.checksum is None else str(self.checksum),
             multiclass=self.multiclass,
         )
 

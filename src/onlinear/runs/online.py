@@ -109,8 +109,8 @@ def feed(
         end = recorder.learn(learner, block, codes) if recorder else learner.learn(block, codes)
         if end < codes.size:
             raise learner.refuse(chunk, span.start + end)
-        if learner.trail is not None:
-            learner.trail.add(chunk.row_sums(span, block), codes)
+        if learner.checksum is not None:
+            learner.checksum.add(chunk.row_sums(span, block), codes)
 
 
 def as_weights(rule: Any, given: Any, n: int) -> Floats:

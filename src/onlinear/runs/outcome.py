@@ -180,7 +180,7 @@ class Run(Facts):
         Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
         """
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.reading(self.rule, self.state), classes_of(self.state)
+        learner, classes = Learner.for_scoring(self.rule, self.state), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
             for scores, signs in self._score(learner, chunk, done):
@@ -189,7 +189,7 @@ class Run(Facts):
 
     def _score_all(self, X: Any) -> tuple[Floats, NDArray[Any]]:
         self._check_columns(X)
-        learner, matrix = Learner.reading(self.rule, self.state), as_matrix(X)
+        learner, matrix = Learner.for_scoring(self.rule, self.state), as_matrix(X)
         chunk = numbered_chunk(matrix, np.zeros(matrix.n))
         # No rows at all still give arrays of the right shape and type.
         parts = list(self._score(learner, chunk, 0)) or [learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]]

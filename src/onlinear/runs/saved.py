@@ -11,9 +11,10 @@ from onlinear.errors import ModelError, ParameterError
 from onlinear.models.file import read, write
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.batch import BatchRun
-from onlinear.runs.converge import Convergence, Selection
+from onlinear.runs.converge import WORST_UPDATES, Convergence, Outcome, Selection
 from onlinear.runs.outcome import Run
 
+_NOT_SAVED = {"state", "trace", "outcome"}
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}
 
 
@@ -71,12 +72,33 @@ def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
             wrong = ["batch_sizes"]
     if wrong:
         raise ModelError(f"{os.fspath(path)}: what it says of {', '.join(wrong):.200} is no {cls.__name__}'s")
+    if issubclass(cls, Convergence):
+        facts["outcome"] = _outcome_of(Run(state), **facts)
     return cls(state, None, **facts)
 
 
+def _outcome_of(run: Run, **facts: Any) -> Outcome:
+    """Return how a loop ended, which files do not hold, from its limits.
+
+    A run that was resumed may have had several reasons to end; the first that fits is returned.
+    """
+    if facts["halted"]:
+        return Outcome.HALTED
+    goal = run.rule.goal_margin() if hasattr(run.rule, "goal_margin") else None
+    bound = run.margin_upper_bound
+    if goal is not None and bound is not None and bound <= goal:
+        return Outcome.OUT_OF_REACH
+    worst = facts["selection"] == "worst"
+    at_pass_limit = not worst and facts["passes"] == facts["max_passes"]
+    limit = facts["max_updates"] or (WORST_UPDATES if worst else None)
+    if limit is not None and (run.updates == limit or (run.updates > limit and not at_pass_limit)):
+        return Outcome.UPDATE_LIMIT
+    return Outcome.PASS_LIMIT if at_pass_limit or goal is None else Outcome.OUT_OF_REACH
+
+
 def _facts_of(cls: type[Run]) -> list[str]:
-    """Return the fields that a kind of run has beside state and trace."""
-    return [field.name for field in dataclasses.fields(cls) if field.name not in {"state", "trace"}]
+    """Return the fields that a kind of run saves beside its state."""
+    return [field.name for field in dataclasses.fields(cls) if field.name not in _NOT_SAVED]
 
 
 def _at_least(least: int) -> Callable[[Any], bool]:

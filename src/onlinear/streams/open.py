@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 from onlinear.data.labels import declared_classes
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, EmptyFileError, ParameterError
 from onlinear.streams.files import STDIN, Pipe, beginning, found, shown
 from onlinear.streams.formats import arrays, packed, tables
 from onlinear.streams.formats.libsvm import LibsvmReader
@@ -230,7 +230,7 @@ def looks_like(name: str) -> str:
     if lines and (b"," in lines[0] or b"\t" in lines[0]):
         return "csv"
     if not start.strip():
-        raise DataError(f"{shown(name)}: the file is empty")
+        raise EmptyFileError(f"{shown(name)}: the file is empty")
     hint = " (Vowpal Wabbit's text is none: write libsvm text or CSV)" if lines and b"|" in lines[0] else ""
     raise DataError(
         f"{shown(name)}: its first line looks like no format known here; name it with --format, format={hint}"

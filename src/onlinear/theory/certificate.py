@@ -17,10 +17,10 @@ from onlinear.theory.interval import MarginInterval
 from onlinear.theory.record import (
     VERSION,
     bound_of,
+    checksum_of,
     computed,
     data_of,
     digest_of,
-    fingerprint_of,
     interval_of,
     opened,
     outcome_of,
@@ -86,8 +86,8 @@ def certify(
     if run.rule.weighted and one_size and run.state.steps != run.updates:
         raise ParameterError("it has learned with sample weights; what the theorems count are steps of one size")
     description = described(run, examples.n)
-    left = run.state.fingerprint
-    if left is not None and left != fingerprint_of(examples.seen, description["procedure"]["passes"]):
+    left = run.state.checksum
+    if left is not None and left != checksum_of(examples.seen, description["procedure"]["passes"]):
         raise DataError(
             "these are not the examples that the run has read, or not in its order: their checksum is another"
         )

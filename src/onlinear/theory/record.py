@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import Trail
+from onlinear.data.checksum import Checksum
 from onlinear.data.digest import Digest
 from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError, VerificationError
@@ -134,12 +134,12 @@ def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
     }
 
 
-def fingerprint_of(examples: Examples, passes: int) -> str:
+def checksum_of(examples: Examples, passes: int) -> str:
     """Return the checksum that a run leaves of these examples, read so many times."""
-    trail = Trail()
+    checksum = Checksum()
     for _, chunk, span, y in examples.repeated(passes).blocks():
-        trail.add(chunk.row_sums(span, chunk.block(span)), y)
-    return str(trail)
+        checksum.add(chunk.row_sums(span, chunk.block(span)), y)
+    return str(checksum)
 
 
 def outcome_of(run: Run) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import RowSums, Trail
+from onlinear.data.checksum import Checksum, RowSums
 from onlinear.errors import DataError
 
 MARK = b"onlinear"
 END = b"onlinear.end"
 VERSION = 1
 SUMS = ("plain", "turned")
-"""The columns of the row sums that a trail is made of."""
+"""The columns of the row sums, from which a checksum is computed."""
 _DAMAGED = "the file is damaged (convert it again)"
 
 
@@ -113,10 +113,10 @@ def schema(end: End, sparse: bool, values: np.dtype[Any], width: int) -> Any:
 
 
 def batch_sum(sums: RowSums, positive: NDArray[np.bool_]) -> str:
-    """Return the checksum of a batch: the trail that its examples leave, from the beginning."""
-    trail = Trail()
-    trail.add(sums, np.where(positive, np.int8(1), np.int8(-1)))
-    return str(trail)
+    """Return the checksum of the examples of a batch, from the beginning."""
+    checksum = Checksum()
+    checksum.add(sums, np.where(positive, np.int8(1), np.int8(-1)))
+    return str(checksum)
 
 
 def _count(value: Any) -> int:

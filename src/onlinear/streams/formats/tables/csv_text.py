@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, EmptyFileError, ParameterError
 from onlinear.streams.files import opened, shown
 from onlinear.streams.formats.tables.cells import Rows
 from onlinear.streams.formats.tables.columns import check_distinct
@@ -89,7 +89,7 @@ def csv_pieces(files: list[str], reading: Reading) -> Generator[CsvPiece, None, 
                         del text[:stop]
                 yield CsvPiece(name, columns, line, text, delimiter)
         if columns is None:
-            raise DataError(f"{name}: the file is empty")
+            raise EmptyFileError(f"{name}: the file is empty")
 
 
 def parsed(piece: CsvPiece, kinds: Mapping[str, Kind], label: str | None = None) -> Rows:

@@ -5,14 +5,14 @@ import numpy as np
 import scipy.sparse
 from hypothesis import assume, given
 
-from onlinear.data.checksum import Trail, row_sums
+from onlinear.data.checksum import Checksum, row_sums
 from onlinear.engine.rows import DenseBlock, SparseBlock
 from strategies import real
 
 
-def trail(X, y, size=None, so_far=None):
-    """Follow X in blocks of `size` rows, with a new Trail for each."""
-    done = str(Trail()) if so_far is None else so_far
+def checksum(X, y, size=None, so_far=None):
+    """Follow X in blocks of `size` rows, with a new Checksum for each."""
+    done = str(Checksum()) if so_far is None else so_far
     step = size or max(1, len(y))
     for first in range(0, len(y), step):
         part = X[first : first + step]
@@ -20,7 +20,7 @@ def trail(X, y, size=None, so_far=None):
             block = SparseBlock(part.data, part.indices, part.indptr, part.shape[1], 0, normalize=False)
         else:
             block = DenseBlock(np.ascontiguousarray(part), 0, normalize=False)
-        again = Trail(done)
+        again = Checksum(done)
         again.add(row_sums(block), np.asarray(y[first : first + step], dtype=np.int8))
         done = str(again)
     return done
@@ -29,30 +29,30 @@ def trail(X, y, size=None, so_far=None):
 @given(real(), st.integers(1, 9))
 def test_blocks_pauses_and_layouts_do_not_show(data, size):
     X, y = data
-    whole = trail(X, y)
-    assert trail(X, y, size) == whole
-    assert trail(scipy.sparse.csr_array(X), y, size) == whole
+    whole = checksum(X, y)
+    assert checksum(X, y, size) == whole
+    assert checksum(scipy.sparse.csr_array(X), y, size) == whole
     stored_zeros = scipy.sparse.csr_array(np.where(X == 0.0, 1.0, X))
     stored_zeros.data[np.where(X == 0.0, True, False).reshape(-1)] = -0.0
-    assert trail(stored_zeros, y) == whole
-    assert trail(X.astype(np.float32), y) == whole
+    assert checksum(stored_zeros, y) == whole
+    assert checksum(X.astype(np.float32), y) == whole
 
 
 @given(real(), st.data())
 def test_any_change_shows(data, choice):
     X, y = data
-    whole = trail(X, y)
+    whole = checksum(X, y)
     i, j = choice.draw(st.integers(0, X.shape[0] - 1)), choice.draw(st.integers(0, X.shape[1] - 1))
     other = X.copy()
     other[i, j] = np.nextafter(X[i, j], np.inf)
     flipped = y.copy()
     flipped[i] = -y[i]
     moved = np.roll(X, 1, axis=1)
-    assert trail(other, y) != whole
-    assert trail(X, flipped) != whole
-    assert trail(X[:-1], y[:-1]) != whole
+    assert checksum(other, y) != whole
+    assert checksum(X, flipped) != whole
+    assert checksum(X[:-1], y[:-1]) != whole
     assume(not np.array_equal(moved, X))
-    assert trail(moved, y) != whole
+    assert checksum(moved, y) != whole
     order = np.roll(np.arange(len(y)), 1)
     assume(not (np.array_equal(X[order], X) and np.array_equal(y[order], y)))
-    assert trail(X[order], y[order]) != whole
+    assert checksum(X[order], y[order]) != whole
