@@ -153,7 +153,7 @@ def test_winnow_converges_on_a_disjunction():
 
 
 def test_refusals():
-    with pytest.raises(ParameterError, match="WeightedMajority learns from every example; it never halts"):
+    with pytest.raises(ParameterError, match="WeightedMajority learns from every example, so it never halts"):
         onlinear.converge(WeightedMajority(), np.sign(X), Y)
     with pytest.raises(ParameterError, match="selection is 'best'"):
         onlinear.converge(Perceptron(), X, Y, selection="best")

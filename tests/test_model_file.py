@@ -409,7 +409,7 @@ CRAFTED = [
     ("named", at("kind", value="Trace"), "it holds a Trace, not one of Run"),
     ("named", at("fingerprint", value="xyz"), "fingerprint is 'xyz'; it must be 32 hexadecimal digits"),
     ("named", at("fingerprint", value=5), "fingerprint is 5; it must be 32 hexadecimal digits"),
-    ("named", at("outcome", value={"halted": True}), "what it says of halted is no Run's"),
+    ("named", at("outcome", value={"halted": True}), "halted cannot be that of a Run"),
     # How columns became features.
     ("named", at("reading", "foo", value=1), "reading has an unknown key 'foo'"),
     ("named", at("reading", "self", value=1), "reading has an unknown key 'self'"),
@@ -538,20 +538,20 @@ CRAFTED = [
     ("own", at("rule", "code", value=5), "describes no rule"),
     ("own", at("rule", "python", value=KeyError), "describes no rule"),
     # What a kind of run knows.
-    ("margin", at("outcome", value=None), "what it says of halted, .* is no Convergence's"),
-    ("margin", at("outcome", "halted", value=1), "what it says of halted is no Convergence's"),
-    ("margin", at("outcome", "passes", value=-1), "what it says of passes"),
-    ("margin", at("outcome", "reason", value=None), "what it says of reason"),
-    ("margin", at("outcome", "selection", value=["cyclic"]), "what it says of selection"),
-    ("margin", at("outcome", "seed", value=0.5), "what it says of seed"),
-    ("margin", at("outcome", "max_updates", value=0), "what it says of max_updates"),
-    ("margin", at("outcome", "max_passes", value=True), "what it says of max_passes"),
-    ("margin", at("kind", value="Run"), "is no Run's"),
-    ("margin", at("kind", value="BatchRun"), "what it says of batch_sizes, schedule is no BatchRun's"),
-    ("batch", at("outcome", "batch_sizes", value=[1]), "what it says of batch_sizes"),
-    ("batch", at("outcome", "batch_sizes", value=[1.5]), "what it says of batch_sizes"),
-    ("batch", at("outcome", "batch_sizes", value=7), "what it says of batch_sizes"),
-    ("batch", at("outcome", "schedule", value="k"), "what it says of schedule"),
+    ("margin", at("outcome", value=None), "halted, .* cannot be that of a Convergence"),
+    ("margin", at("outcome", "halted", value=1), "halted cannot be that of a Convergence"),
+    ("margin", at("outcome", "passes", value=-1), "passes cannot be that of a"),
+    ("margin", at("outcome", "reason", value=None), "reason cannot be that of a"),
+    ("margin", at("outcome", "selection", value=["cyclic"]), "selection cannot be that of a"),
+    ("margin", at("outcome", "seed", value=0.5), "seed cannot be that of a"),
+    ("margin", at("outcome", "max_updates", value=0), "max_updates cannot be that of a"),
+    ("margin", at("outcome", "max_passes", value=True), "max_passes cannot be that of a"),
+    ("margin", at("kind", value="Run"), "cannot be that of a Run"),
+    ("margin", at("kind", value="BatchRun"), "batch_sizes, schedule cannot be that of a BatchRun"),
+    ("batch", at("outcome", "batch_sizes", value=[1]), "batch_sizes cannot be that of a"),
+    ("batch", at("outcome", "batch_sizes", value=[1.5]), "batch_sizes cannot be that of a"),
+    ("batch", at("outcome", "batch_sizes", value=7), "batch_sizes cannot be that of a"),
+    ("batch", at("outcome", "schedule", value="k"), "schedule cannot be that of a"),
 ]
 
 
@@ -875,7 +875,7 @@ def test_a_run_of_an_unknown_kind_cannot_be_saved(tmp_path):
         pass
 
     run = onlinear.run(Perceptron(), X, Y)
-    with pytest.raises(ParameterError, match="Special is no kind of run that a model file knows"):
+    with pytest.raises(ParameterError, match="a model file cannot hold a Special"):
         Special(run.state).save(tmp_path / "model")
 
 

@@ -309,7 +309,7 @@ def test_classes_are_those_of_the_run(tmp_path):
     path = tmp_path / "data.svm"
     path.write_text(SVM)
     run = onlinear.run(Perceptron(), onlinear.open_stream(path))
-    with pytest.raises(ParameterError, match="classes are 1 and -1, but those of the run are -1 and 1, in this order"):
+    with pytest.raises(ParameterError, match="classes are 1 and -1, but the run has -1 and 1, in this order"):
         onlinear.run(Perceptron(), onlinear.open_stream(path, classes=("1", "-1")), state=run)
     # One label is enough where two are known.
     path.write_text("+1 1:1\n")

@@ -101,7 +101,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
     with pytest.raises(CrashError):
         train(progress=crash_after(200))
     kept = checkpoint.read_bytes()
-    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to begin anew"):
+    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to start over"):
         train(passes=2)
     with pytest.raises(ModelError, match="made with fit_intercept = False, not True"):
         train(fit_intercept=True)
@@ -109,7 +109,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
         train(Perceptron(tie="positive"))
     with pytest.raises(DataError, match="the first 180 examples are not those of"):
         train(X=np.where(np.arange(400)[:, None] == 150, 2.0, X))
-    with pytest.raises(DataError, match="knows of 180 examples; here are 100"):
+    with pytest.raises(DataError, match="was made after 180 examples; here are only 100"):
         train(X=X[:100], y=y[:100])
     onlinear.run(Perceptron(), X, y).save(tmp_path / "model")
     with pytest.raises(ModelError, match="this is a model, not a checkpoint"):
@@ -118,7 +118,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
         train(start=np.ones(12))
     with pytest.raises(ModelError, match="made with n_features = None, not 12"):
         train(n_features=12)
-    with pytest.raises(ParameterError, match="classes are 1 and -1, but those of the run are -1 and 1, in this order"):
+    with pytest.raises(ParameterError, match="classes are 1 and -1, but the run has -1 and 1, in this order"):
         onlinear.train(Perceptron(), onlinear.open_stream(blocks(X, y, 30), classes=(1, -1)), **options)
     with pytest.raises(DataError, match="no examples"):
         train(X=X[:0], y=y[:0])
@@ -263,7 +263,7 @@ def test_compare_reads_once_and_changes_nothing():
         assert run.intercept == alone.intercept
     with pytest.raises(ParameterError, match="no rules to compare"):
         onlinear.compare([], onlinear.open_stream(X, y))
-    with pytest.raises(DataError, match="must be known beforehand, and an iterator can be read only once"):
+    with pytest.raises(DataError, match="must be known in advance, and an iterator can be read only once"):
         onlinear.compare(rules, onlinear.open_stream(once()))
 
 
@@ -274,7 +274,7 @@ def test_what_train_refuses():
         onlinear.train(Perceptron(), stream, passes=0)
     with pytest.raises(ParameterError, match="shuffle is -1"):
         onlinear.train(Perceptron(), stream, shuffle=-1)
-    with pytest.raises(ParameterError, match="stream is ndarray; open_stream makes one"):
+    with pytest.raises(ParameterError, match="stream is a ndarray; use open_stream to make one"):
         onlinear.train(Perceptron(), X)
     with pytest.raises(DataError, match="an iterator can be read only once"):
         onlinear.train(Perceptron(), onlinear.open_stream(iter([(X, y)])), passes=2)

@@ -116,7 +116,7 @@ def test_a_checkpoint_is_gone_on_from(examples, monkeypatch, options):
     monkeypatch.setattr(Watch, "__call__", told)
     assert "1 pass completed, and " in run("inspect", "kept").stdout
     other = run("train", "first.svm", "--passes", 2, "--checkpoint", "kept", code=1)
-    assert "remove that file to begin anew" in other.stderr
+    assert "remove that file to start over" in other.stderr
     assert run(*command).stderr.startswith("going on from kept\n")
     assert (examples / "model").read_bytes() == (examples / "whole").read_bytes()
     assert not (examples / "kept").exists()

@@ -113,7 +113,7 @@ def test_a_run_knows_the_columns_of_a_frame(library, tmp_path):
     assert run.state.names == ("a", "b")
     assert run.predict(frame).tolist() == model.predict(frame).tolist()
     for other in (frame[["b", "a"]], frame[["a"]], library.DataFrame({"a": [1.0], "b": [1.0], "c": [1.0]})):
-        with pytest.raises(DataError, match=r"column \d of X is .*, where the run has"):
+        with pytest.raises(DataError, match=r"column \d of X is .*, but the run has"):
             run.predict(other)
     stream = onlinear.open_stream(frame[["b", "a"]], like=run, labelled=False)
     assert [labels.tolist() for labels, _ in run.predictions(stream)] == [model.predict(frame).tolist()]

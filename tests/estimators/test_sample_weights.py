@@ -42,7 +42,7 @@ def test_a_weight_in_the_batch_perceptron_is_so_many_examples(data, seed):
 
 def test_sample_weights_are_refused_where_a_theorem_needs_steps_of_one_size():
     X, y = onlinear.datasets.disjunction(k=2, N=20, n=50, seed=0)
-    with pytest.raises(ParameterError, match="Winnow takes no sample_weight"):
+    with pytest.raises(ParameterError, match="Winnow does not support sample_weight"):
         onlinear.WinnowClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=np.ones(50))
     with pytest.raises(TypeError, match=r"no sample_weight: steps of one size .* partial_fit takes it"):
         onlinear.PerceptronClassifier().fit(X, y, sample_weight=np.ones(50))

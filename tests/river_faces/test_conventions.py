@@ -258,7 +258,7 @@ def test_one_weight_for_all_rows():
 
 def test_rules_that_know_no_weights_refuse_them():
     model = WinnowClassifier(threshold=2.0)
-    with pytest.raises(ParameterError, match="Winnow takes no sample_weight"):
+    with pytest.raises(ParameterError, match="Winnow does not support sample_weight"):
         model.learn_one({"a": 1}, True, w=2.0)
 
 

@@ -45,10 +45,9 @@ class Classes:
         return codes
 
     def like(self, y: NDArray[Any]) -> Classes:
-        """Return these classes in the type that labels such as y have in a file.
+        """Return these classes in the type of the labels y.
 
-        What was declared as text is a number where the labels are; and numbers that are whole are integers,
-        however the file writes them.
+        Classes declared as text become numbers if the labels are numbers, and whole numbers become integers.
         """
         labels = self.labels
         if y.dtype.kind in "fiu" and labels.dtype.kind == "U":
@@ -70,7 +69,7 @@ class Classes:
 
 
 class ManyClasses:
-    """Any number of labels, in the order given: each has a weight vector of its own."""
+    """Any number of labels, in the given order, each with its own weight vector."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
         self.labels = labels.copy()
@@ -94,7 +93,7 @@ class ManyClasses:
         return chosen
 
     def _looked_up(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the numbers of integers, −1 for what is no label."""
+        """Return the numbers of integers, −1 for unknown labels."""
         least, table = self._table  # type: ignore[misc]  # only called where there is one
         inside = (y >= least) & (y < least + table.size)
         codes: NDArray[np.intp] = table[np.where(inside, y.astype(np.int64), least) - least]
@@ -110,7 +109,7 @@ class ManyClasses:
 
 
 _MOST_SPREAD = 1 << 16
-"""How far apart integers may be for a table of their numbers."""
+"""The largest range of integer labels for which a look-up table is used."""
 
 
 def _table_of(labels: NDArray[Any]) -> tuple[int, NDArray[np.intp]] | None:
@@ -131,7 +130,7 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise DataError(f"y has {labels.ndim} dimension(s); it needs one: a label for each row")
+        raise DataError(f"y has {labels.ndim} dimension(s); it needs one, with a label for each row")
     if labels.size != n:
         raise DataError(f"X has {n} row(s) and y has {labels.size} label(s)")
     if labels.dtype.kind in "US" and isinstance(y, list | tuple):
@@ -144,29 +143,29 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
 
 
 def checked_labels(classes: Any) -> NDArray[Any]:
-    """Return labels that the caller has named as an array, once they are known to be of one type and all different."""
+    """Return the labels that the caller has declared as an array; they must be distinct and of one type."""
     labels = np.asarray(classes)
     mixed = labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in classes)
     if labels.ndim == 1 and not mixed and all(map(_can_be_label, labels)):
         with contextlib.suppress(TypeError):  # where they cannot be ordered
             if np.unique(labels).size == labels.size:
                 return labels
-    raise ParameterError(f"classes is {classes!r}; it must name labels of one type, all different")
+    raise ParameterError(f"classes is {classes!r}; it must list distinct labels of one type")
 
 
 def declared_classes(classes: Any) -> Classes:
-    """Return the two labels that the caller has named, in the caller's order: negative, positive."""
+    """Return the two labels that the caller has declared, in the caller's order: negative, positive."""
     try:
         labels = checked_labels(classes)
     except ParameterError:
         labels = np.empty(0)
     if labels.size != 2:
-        raise ParameterError(f"classes is {classes!r}; it must name two labels of one type: (negative, positive)")
+        raise ParameterError(f"classes is {classes!r}; it must be two labels of one type: (negative, positive)")
     return Classes(labels)
 
 
 def named_classes(classes: Any) -> Classes | ManyClasses:
-    """Return the labels that the caller has named, in the caller's order: two (negative, positive), or more."""
+    """Return the labels that the caller has declared, in the caller's order: two (negative, positive), or more."""
     return ManyClasses(checked_labels(classes)) if np.size(classes) > 2 else declared_classes(classes)
 
 
@@ -202,7 +201,7 @@ def found_classes(labels: list[Any]) -> Classes:
 
 
 def _can_be_label(label: Any) -> bool:
-    """Tell whether a label says something: not missing, and not infinite."""
+    """Tell whether a label is neither missing nor infinite."""
     return label is not None and not (isinstance(label, float | np.floating) and not math.isfinite(label))
 
 
@@ -218,5 +217,5 @@ def plain(label: Any) -> Any:
 
 
 def show(label: Any) -> str:
-    """Return a label as its owner would write it."""
+    """Return a label as it is written in Python."""
     return repr(label.item() if isinstance(label, np.generic) else label)

@@ -1,4 +1,4 @@
-"""Checkpoints: a model file that also says how far training had come, and of which training it was."""
+"""Checkpoints: model files that also record which training they belong to and how far it had come."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from onlinear.models.rule import describe
 from onlinear.models.state import State
 from onlinear.streams.stream import Stream
 
-_ANEW = "remove that file to begin anew"
+_ANEW = "remove that file to start over"
 
 
 class Reached(NamedTuple):
-    """How far training had come: passes completed, and examples read of the one that was under way."""
+    """How far training had come: passes completed, and examples read in the current one."""
 
     passes: int
     rows: int
@@ -34,8 +34,8 @@ class Reached(NamedTuple):
 class Checkpoint:
     """Keeps the state of a training in a file.
 
-    `command` is what was asked for: a file that was written for something else is refused, not gone on from.
-    Without a path it keeps nothing.
+    `command` describes the training: a file that was written for another one is refused. Without a path nothing is
+    kept.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, every: float, command: dict[str, Any]) -> None:
@@ -48,10 +48,10 @@ class Checkpoint:
         self._passes = self._rows = 0
         self._checksum = Checksum()
         self.reached: Reached | None = None
-        """Where to go on, until it is reached again."""
+        """Where to resume, until it is reached again."""
 
     def found(self, rule: Any) -> State | None:
-        """Return the state to go on from, if the file is there."""
+        """Return the state to resume from, if the file exists."""
         if self._path is None or not self._path.exists():
             return None
         state, header = model_file.read(self._path, type(rule))
@@ -64,10 +64,10 @@ class Checkpoint:
             } if min(passes, rows) >= 0:
                 pass
             case _:
-                raise ModelError(f"{self._path}: this is a model, not a checkpoint; name another file")
+                raise ModelError(f"{self._path}: this is a model, not a checkpoint; choose another file")
         mine = json.loads(json.dumps(self._command))
         if passes == mine["passes"] and mine["begun from"] == _outline(state):
-            # All that was left was to remove the file: what it would go on from now is its own result.
+            # Only the removal of the file was left: it would now resume from its own result.
             command["begun from"] = mine["begun from"]
         other = [name for name in mine if mine[name] != command.get(name)]
         if other:
@@ -80,17 +80,17 @@ class Checkpoint:
 
     @property
     def finished(self) -> bool:
-        """Whether all had been learned, and only the result was to be put in its place."""
+        """Whether training was complete, and only the result had not been saved."""
         return self.reached is not None and self.reached.passes == self._command["passes"]
 
     def begin_pass(self, number: int) -> None:
-        """Take note that another pass begins."""
+        """Note that a pass begins."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
         self._passes, self._rows, self._checksum = number, 0, Checksum()
 
     def pass_over(self, learner: Any, chunk: Chunk) -> int:
-        """Take note of examples that were read before the crash, and return how many of these were."""
+        """Note examples of a chunk that were read before the crash, and return their number."""
         if self.reached is None or self.reached.passes != self._passes:
             return 0
         n = min(chunk.n, self.reached.rows - self._rows)
@@ -102,10 +102,12 @@ class Checkpoint:
         return n
 
     def _too_short(self, reached: Reached) -> DataError:
-        return DataError(f"{self._path} knows of {reached.rows:,} examples; here are {self._rows:,}; {_ANEW}")
+        return DataError(
+            f"{self._path} was made after {reached.rows:,} examples; here are only {self._rows:,}; {_ANEW}"
+        )
 
     def keep(self, learner: Any, stream: Stream, chunk: Chunk, first: int) -> None:
-        """Take note of examples from `first` on that have been learned from, and save the state from time to time."""
+        """Note examples from `first` on that were learned from, and save the state from time to time."""
         if self._path is None or first == chunk.n:
             return
         self._note(learner, chunk, slice(first, chunk.n))
@@ -115,7 +117,7 @@ class Checkpoint:
             self._last = time.monotonic()
 
     def finish(self, state: State) -> None:
-        """Save the last state: should there be a crash before it is in its place, nothing is done twice."""
+        """Save the final state: after a crash before the result is saved, nothing is learned again."""
         if self.reached is not None and not self.finished:
             raise self._too_short(self.reached)
         if self._path is not None:
@@ -138,7 +140,7 @@ class Checkpoint:
 
 
 def command(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:
-    """Return what training was asked for, as JSON can hold it."""
+    """Return the arguments of a training, as JSON can hold them."""
     described, tensors = describe(rule)
     return {
         "rule": described,

@@ -1,4 +1,4 @@
-"""A learner at rest: everything that is needed to go on with the same bits."""
+"""The state of a learner: everything needed to resume as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onlinear.errors import RuleError
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a run ends with and another can go on from; its arrays are read-only.
+    """The state at the end of a run, from which another can resume; its arrays are read-only.
 
     Per-feature arrays hold the intercept, where there is one, at index 0.
     """
@@ -37,9 +37,9 @@ class State:
     reach: float
     """Σ λ‖x‖ over the updates."""
     origin: Floats | None
-    """The weights before round one, where they were given."""
+    """The weights before round one, if they were not 0."""
     names: tuple[str, ...] | None = None
-    """The names of the features, where they have any."""
+    """The names of the features, if they have any."""
     reading: Mapping[str, Any] | None = None
     """How the columns of a stream became features (`onlinear.streams.Reading`), where it came from one."""
     checksum: str | None = None
@@ -55,12 +55,12 @@ class State:
 
     @property
     def vectors(self) -> int:
-        """How many weight vectors there are: one for two classes, or one for each."""
+        """The number of weight vectors: one for two classes, or one per class."""
         return self.classes.size if self.multiclass else 1
 
     @property
     def matrix(self) -> Floats:
-        """The weights with a row for each weight vector, and the intercept in column 0, where there is one."""
+        """The weights with a row per weight vector, and the intercept, if there is one, in column 0."""
         return weights_of(self.arrays).reshape(-1, self.vectors).T
 
 

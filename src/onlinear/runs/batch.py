@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,16 @@ class BatchRun(Convergence):
     ``schedule`` is as it was given.
     """
 
+    KIND: ClassVar[str] = "BatchRun"
+
     batch_sizes: tuple[int, ...] = ()
     schedule: Schedule = "constant"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the run to a file, as `Run.save` does; a schedule that is a function cannot be saved."""
+        if not isinstance(self.schedule, str):
+            raise ParameterError('a schedule that is a function cannot be saved; use "constant" or "1/k"')
+        super().save(path)
 
     def _facts(self) -> list[tuple[str, str]]:
         halted, *rest = super()._facts()
@@ -57,8 +66,8 @@ def batch_perceptron(
     """Run the batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
 
     With a constant step and n examples of norm at most R it takes at most (n+1)²/(4n)·(R/γ*)² steps.
-    It halts for every schedule with Ση → ∞ and Ση²/(Ση)² → 0. Beware of ``"1/k"``: that one halts
-    too, but the bound is exponential in nR/γ*.
+    It halts for every schedule with Ση → ∞ and Ση²/(Ση)² → 0. ``"1/k"`` is one of them, but its bound
+    is exponential in nR/γ*.
 
     Parameters
     ----------
@@ -75,8 +84,8 @@ def batch_perceptron(
     tie, fit_intercept, normalize, classes
         As in `onlinear.rules.Perceptron` and `onlinear.run`.
     sample_weight : array
-        The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 steps as two
-        would, and one of weight 0 takes no step.
+        The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 counts as two,
+        and one of weight 0 takes no step.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""States before the first example, and states that come to know more classes."""
+"""States before the first example, and states extended by new classes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from onlinear.runs.learner import Learner
 def state_before(
     rule: Rule, classes: Any, n_features: int, *, fit_intercept: bool = False, multiclass: bool = False
 ) -> State:
-    """Return the state before round one, to go on from.
+    """Return the state before round one, to resume from.
 
     Parameters
     ----------
     rule : a rule
-        The one that will learn.
+        The rule that will learn.
     classes : sequence
-        The labels: two (negative, positive) share one weight vector, three or more have one each.
+        The labels: two (negative, positive) share one weight vector, more than two have one each.
     n_features : int
-        How many features there are so far.
+        The number of features so far.
     fit_intercept : bool
         Whether an intercept will be learned.
     multiclass : bool
-        A weight vector for each class also where there are only two, or one, so far: then more can come.
+        Use a weight vector per class even for one or two classes, so that more can be added.
     """
     check_rule(rule)
     known = ManyClasses(checked_labels(classes)) if multiclass else named_classes(classes)
@@ -37,10 +37,10 @@ def state_before(
 
 
 def with_classes(state: State, classes: Any) -> State:
-    """Return the same state knowing more classes, which begin as the rule starts them; those known are among them."""
+    """Return the state extended to `classes`, which include the known ones; new ones start as the rule starts them."""
     labels = checked_labels(classes)
     if not set(state.classes.tolist()) <= set(labels.tolist()):
-        raise ParameterError(f"classes is {classes!r}; it must name all of {state.classes.tolist()}, too")
+        raise ParameterError(f"classes is {classes!r}; it must include {state.classes.tolist()}")
     learner = Learner.resume(state.rule, state)
     learner.take_classes(labels)
     return learner.rest()

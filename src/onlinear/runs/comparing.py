@@ -1,4 +1,4 @@
-"""Several rules over one stream: the data are read once, and every learner sees the same examples."""
+"""Several rules over one stream, which is read once for all of them."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def compare(
     n_features: int | None = None,
     progress: Report | None = None,
 ) -> list[Run]:
-    """Run several rules over a stream that is read once for all of them.
+    """Run several rules over a stream, which is read once for all of them.
 
-    Each ends with the same bits as if it had been alone.
+    The result of each rule is the same as if it had run alone.
 
     Parameters
     ----------
     rules : sequence of rules
-        What to compare.
+        The rules to compare.
     stream : Stream
         From `onlinear.open_stream`.
     passes, shuffle, seed, n_features
         As in `onlinear.train`.
     fit_intercept, normalize : bool
-        As in `onlinear.run`, for the rules that take real numbers; the others have neither.
+        As in `onlinear.run`, for the rules that take real numbers; the others ignore them.
     progress : callable
-        As in `onlinear.train`; it tells of the first rule.
+        As in `onlinear.train`; it reports on the first rule.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The halting loop: pick a misclassified example and learn from it, until none is left."""
+"""The halting loop: learn from misclassified examples until none is left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ Codes: TypeAlias = NDArray[Any]
 """−1 and +1, or the numbers of the classes."""
 
 WORST_UPDATES = 100_000
-"""The limit of updates for ``"worst"``, which reads all examples for each, where none is given."""
+"""The default limit of updates for ``"worst"``, which reads all examples for each update."""
 
 
 class Outcome(enum.Enum):
@@ -60,7 +60,7 @@ class Convergence(Run):
     halted : bool
         Whether the last pass over all examples found none to learn from.
     passes : int
-        How often as many examples were read as there are.
+        Passes over the examples; a pass is as many examples read as there are.
     reason : str
         Why it ended, in a sentence.
     selection, seed, max_updates, max_passes
@@ -68,6 +68,8 @@ class Convergence(Run):
     outcome : Outcome
         Why it ended.
     """
+
+    KIND: ClassVar[str] = "Convergence"
 
     halted: bool = False
     passes: int = 0
@@ -97,15 +99,15 @@ def converge(
     normalize: bool = False,
     classes: Any = None,
 ) -> Convergence:
-    """Run a rule over the examples again and again, until it has nothing left to learn from them.
+    """Run a rule over the examples repeatedly, until it has nothing left to learn from them.
 
-    For the perceptron that is when it separates them. If no rule can, it gives up at a limit and
-    says what is known: ``margin_upper_bound`` bounds the margin of every separator.
+    For the perceptron that is when it separates them. Otherwise it gives up at a limit, and
+    ``margin_upper_bound`` bounds the margin of every separator.
 
     Parameters
     ----------
     rule : a rule
-        One that steps on some examples and not on others; experts learn from all and never halt.
+        One that does not step on every example; experts do, and never halt.
     X, y : matrix and labels
         An array or anything like it, or a SciPy sparse matrix.
     selection : {"cyclic", "random", "worst"}
@@ -146,7 +148,7 @@ def converge(
     start, state = renamed_start(start, state)
     learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)
     if isinstance(learner.arrays, Pool):
-        raise ParameterError(f"{type(rule).__name__} learns from every example; it never halts")
+        raise ParameterError(f"{type(rule).__name__} learns from every example, so it never halts")
     loop = Loop(learner, chunk, learner.classes.encode(chunk.y), beginning)
     if selection == "worst":
         done = loop.worst(max_updates or WORST_UPDATES)

@@ -1,4 +1,4 @@
-"""A learner at work: a rule, its growing state and its counters, fed block by block."""
+"""A learner: a rule, its growing state and its counters, fed block by block."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NO_EVENTS = np.empty(0, dtype=np.uint8)
 
 
 class Learner:
-    """The working copy of a `State`: nothing that was given in is ever written to."""
+    """The mutable counterpart of a `State`; it never writes to what it was given."""
 
     def __init__(self, rule: Any, classes: Classes | ManyClasses, *, fit_intercept: bool, normalize: bool) -> None:
         if rule.inputs != "real" and (fit_intercept or normalize):
             option = "fit_intercept" if fit_intercept else "normalize"
-            raise ParameterError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
+            raise ParameterError(f"{type(rule).__name__} takes {rule.inputs} inputs unchanged; {option} does not apply")
         self.rule = rule
         self.classes = classes
         self.multiclass = isinstance(classes, ManyClasses)
@@ -49,7 +49,7 @@ class Learner:
         self._room: Room | None = None
 
     def begin(self, n: int, start: Any = None) -> None:
-        """Take the state before round one, for n features."""
+        """Set up the state before round one, for n features."""
         self._bind(n)
         self.arrays = started(self.engine_rule, self._entries(n))
         if start is not None:
@@ -59,7 +59,7 @@ class Learner:
 
     @classmethod
     def resume(cls, rule: Any, state: State) -> Learner:
-        """Return a learner that goes on from a state, with the rule as it is now."""
+        """Return a learner that resumes from a state, with the current code of the rule."""
         learner = cls.for_scoring(rule, state)
         learner.arrays = each_array(np.copy, state.arrays)
         return learner
@@ -81,14 +81,14 @@ class Learner:
         return learner
 
     def rest(self) -> State:
-        """Return the state as it is now, arrays and all: the learner has done its work."""
+        """Return the final state; the learner gives up its arrays."""
         each_array(sealed, self.arrays)
         if self.origin is not None:
             sealed(self.origin)
         return self.glance()
 
     def glance(self) -> State:
-        """Return the state as it is now; the learner goes on, and its arrays change."""
+        """Return the current state; its arrays change as the learner continues."""
         rounds, updates, *mistakes = map(int, self.counts)
         steps, reach = map(float, self.sums)
         return State(
@@ -111,7 +111,7 @@ class Learner:
         )
 
     def twin(self) -> Learner:
-        """Return a copy, to try something on."""
+        """Return a copy, to try something out."""
         twin = copy.copy(self)
         twin.arrays = each_array(np.copy, self.arrays)
         twin._room = None
@@ -134,7 +134,7 @@ class Learner:
         return int(self.counts[passes.MISTAKES :].sum())
 
     def take_names(self, names: tuple[str, ...] | None) -> None:
-        """Take the names that a stream has given to features; one that no example has shown yet is a feature too."""
+        """Set the names of the features; names that no example has shown yet are features too."""
         if names is not None and len(names) > self.n_features:
             self.grow(len(names))
         # Features may have been declared beyond those that have names.
@@ -155,13 +155,13 @@ class Learner:
             self.grow(width)
 
     def take_classes(self, labels: NDArray[Any]) -> None:
-        """Know these classes from now on, the old ones among them; new ones begin as the rule starts them."""
+        """Extend the classes to these, which include the known ones; new ones start as the rule starts them."""
         if not self.multiclass:
-            raise ParameterError("two classes share one weight vector; new ones need a vector each from the start")
+            raise ParameterError("two classes share one weight vector; to add classes, start with a vector per class")
         known, classes = self.classes.labels, ManyClasses(labels)
         places = classes.encode(known)
         if np.unique(places).size < places.size:
-            raise ParameterError(f"labels of type {labels.dtype} cannot tell apart those known: {known.tolist()}")
+            raise ParameterError(f"labels of type {labels.dtype} cannot represent the known ones: {known.tolist()}")
         n = self.n_features + self.bias
         self.arrays = rearranged(self.engine_rule, self.arrays, n, places, labels.size)
         if self.origin is not None:
@@ -174,11 +174,11 @@ class Learner:
         self.classes, self.counts, self._room = classes, counts, None
 
     def _entries(self, n: int) -> int:
-        """Return how many per-feature entries n features have: the intercept's too, and for each weight vector."""
+        """Return the number of per-feature entries for n features: with the intercept, for all weight vectors."""
         return (n + self.bias) * (self.classes.labels.size if self.multiclass else 1)
 
     def grow(self, width: int) -> None:
-        """Make the state as wide as so many features need; the new ones begin as the rule starts them."""
+        """Extend the state to this many features; new ones start as the rule starts them."""
         self.n_features, n = width, self._entries(width)
         if self._room is None or self._room.size < n:
             self._room = Room(self.engine_rule, self.arrays, n)
@@ -220,7 +220,7 @@ class Learner:
     def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[Any], int]:
         """Return the scores and predicted signs of a block's n rows, and the first row not read.
 
-        With a weight vector a class it is a row of scores, and the number of the predicted class.
+        With a weight vector per class these are a row of scores and the number of the predicted class.
         """
         scores: Floats
         codes: NDArray[Any]
@@ -262,7 +262,7 @@ class Learner:
     def vector(self, name: str, given: Any) -> Floats:
         """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
         if hasattr(given, "state"):
-            raise ParameterError(f"{name} is a {type(given).__name__}; go on from it with state=")
+            raise ParameterError(f"{name} is a {type(given).__name__}; resume from it with state=")
         if self.multiclass:
             return self._matrix(name, given)
         pair = isinstance(given, tuple)
@@ -283,7 +283,7 @@ class Learner:
         return whole
 
     def _matrix(self, name: str, given: Any) -> Floats:
-        """Return weights (a row for each class), or a pair (weights, intercepts), as one vector like the learner's."""
+        """Return weights (a row per class), or a pair (weights, intercepts), as one vector like the learner's."""
         pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 2
         if pair and not self.bias:
             raise ParameterError(f"{name} has intercepts, but fit_intercept is False")
@@ -302,7 +302,7 @@ class Learner:
 
     def _take_weights(self, start: Any) -> None:
         if self.rule.inputs == "advice":
-            raise ParameterError(f"{type(self.rule).__name__}: experts start equal; no start")
+            raise ParameterError(f"{type(self.rule).__name__}: experts start with equal weights; start does not apply")
         self.origin = self.vector("start", start)
         if hasattr(self.rule, "check_start"):
             self.rule.check_start(self.origin)
@@ -310,7 +310,7 @@ class Learner:
 
 
 def classes_of(state: State) -> Classes | ManyClasses:
-    """Return the classes that a state knows."""
+    """Return the classes of a state."""
     return ManyClasses(state.classes) if state.multiclass else Classes(state.classes)
 
 

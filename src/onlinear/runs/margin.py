@@ -1,4 +1,4 @@
-"""The perceptron's proof read backwards: a bound on every separator's margin, from the weights alone."""
+"""The perceptron's proof read backwards: an upper bound on every separator's margin, from the weights alone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from onlinear.engine.flat import Floats
 
 _UNIT = 2.0**-53
-"""What one rounding costs, relative to its result."""
+"""The relative error of one rounding."""
 
 
 def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, reach: float) -> float:
     """Return a bound on the margin of every separator of the examples that an additive rule has seen.
 
     From the start v (None: 0) the steps have led to w = v + Σ λ y x, so (w − v)/Σλ is in the convex
-    hull of the vectors y·x, and γ* ≤ ‖w − v‖/Σλ. Rounded outward: w is known up to its roundings.
+    hull of the vectors y·x, and γ* ≤ ‖w − v‖/Σλ. The bound is rounded outward, since w has rounding errors.
 
     Parameters
     ----------

@@ -33,34 +33,34 @@ def run(
     sample_weight: Any = None,
     trace: bool | Potentials = False,
 ) -> Run:
-    """Run a rule once over examples in their order: predict, be told the answer, learn.
+    """Run a rule once over examples in order: predict, see the label, learn.
 
     Parameters
     ----------
     rule : a rule
-        Such as ``onlinear.rules.Perceptron()``, or one of your own.
+        For example ``onlinear.rules.Perceptron()``, or one of your own.
     X, y : matrix and labels
         An array or anything like it, or a SciPy sparse matrix, with a label for each row. Without y,
         X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size of the blocks
-        changes nothing.
+        does not affect the result.
     fit_intercept : bool
-        Learn an intercept, as if every example had a further feature 1.
+        Learn an intercept, as if every example had an additional feature 1.
     normalize : bool
         Learn from x/‖x‖; zero rows stay as they are.
     start : array, or pair (array, float)
         The first weights, and with an intercept the first intercept, instead of the rule's own.
     state : State or Run
-        Go on from where a run ended: options, counters and weights are taken from there.
+        Resume from where a run ended: options, counters and weights are taken from it.
     n_features : int
-        The number of features, where the data may not show it.
+        The number of features, if the data may not show it.
     classes : sequence
-        The labels (negative, positive). Default: the two labels in the data, in their order. Three or more: each gets
-        a weight vector of its own; the rule's score must be ⟨w,x⟩, and X and y are arrays or blocks.
+        The labels (negative, positive). Default: the two labels in the data, sorted. With three or more, each has its
+        own weight vector; the rule must be linear, and X and y arrays or blocks.
     sample_weight : array
-        The weights of the examples in X, at least 0: they multiply the steps. For rules that know of them.
+        The weights of the examples in X, at least 0: they multiply the steps. Only for rules that support them.
     trace : bool or Potentials
-        Keep the rounds of mistakes and updates and the scores; with `Potentials`, also what the
-        proofs look at, after each update.
+        Record the scores and the rounds of mistakes and updates; with `Potentials`, also the quantities that
+        the proofs follow, after each update.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def run(
     if not isinstance(trace, bool | Potentials):
         raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
     if sample_weight is not None and y is None:
-        raise ParameterError("sample_weight goes with X and y, not with a stream of blocks")
+        raise ParameterError("sample_weight needs X and y; it does not apply to a stream of blocks")
     stream = X.independent() if y is None and isinstance(X, Stream) else None
     options = Options(fit_intercept, normalize, start, state, n_features, classes)
     learner, chunks = begin(rule, X if stream is None else stream, y, options)
@@ -114,12 +114,12 @@ def feed(
 
 
 def as_weights(rule: Any, given: Any, n: int) -> Floats:
-    """Return the weights of n examples, none where none are given; not every rule knows what to do with them."""
+    """Return the weights of n examples, or none; not every rule supports them."""
     if given is None:
         return NO_WEIGHTS
     name = type(rule).__name__
     if not rule.weighted:
-        raise ParameterError(f"{name} takes no sample_weight: its steps have one size, and what is proven needs that")
+        raise ParameterError(f"{name} does not support sample_weight: its guarantees assume equal steps")
     try:
         given = np.asarray(given)
         weights = np.ascontiguousarray(given, dtype=np.float64)
@@ -138,7 +138,7 @@ def as_weights(rule: Any, given: Any, n: int) -> Floats:
 def _recorder(trace: bool | Potentials, learner: Learner) -> Recorder | None:
     if isinstance(trace, Potentials):
         if learner.multiclass:
-            raise ParameterError("the potentials are those of one weight vector: for two classes, not for more")
+            raise ParameterError("potentials can be traced for two classes only")
         potentials(learner, trace.comparator)  # a comparator that does not fit is refused before round one
         return Recorder(trace, learner.rounds)
     return Recorder(None, learner.rounds) if trace else None

@@ -1,12 +1,12 @@
-"""What a run returns: a value to look at, to predict with, and to go on from."""
+"""The result of a run: to look at, to predict with, and to resume from."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
-from onlinear.errors import DataError
+from onlinear.errors import DataError, ParameterError
+from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
 from onlinear.rules.experts import Pool
 from onlinear.runs.learner import Learner, classes_of
@@ -32,15 +33,18 @@ _SHOWN = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(Facts):
-    """The outcome of learning from a stream. It does not change, and may be shared between threads.
+    """The result of learning from examples. It is immutable and can be shared between threads.
 
     Attributes
     ----------
     state : State
-        Everything needed to go on: ``onlinear.run(rule, X, y, state=run.state)``.
+        Everything needed to resume: ``onlinear.run(rule, X, y, state=run.state)``.
     trace : Trace or None
-        The rounds of mistakes and updates, where asked for.
+        The rounds of mistakes and updates, if requested.
     """
+
+    KIND: ClassVar[str] = "Run"
+    """What a model file calls this kind of run."""
 
     state: State
     trace: Trace | None = None
@@ -57,7 +61,7 @@ class Run(Facts):
 
     @property
     def mistakes(self) -> int:
-        """Rounds in which the prediction was wrong."""
+        """Rounds with a wrong prediction."""
         return sum(self.state.mistakes_by_class)
 
     @property
@@ -77,24 +81,24 @@ class Run(Facts):
 
     @property
     def updates(self) -> int:
-        """Rounds in which a step was taken."""
+        """Rounds with a step."""
         return self.state.updates
 
     @property
     def weights(self) -> Floats:
-        """The weights of the features, with more than two classes a row for each; of experts, up to a common factor."""
+        """The weights of the features; with more than two classes a row per class; of experts up to a common factor."""
         weights = self.state.matrix[:, int(self.state.fit_intercept) :]
         return weights if self.state.multiclass else weights[0]
 
     @property
     def intercept(self) -> Any:
-        """The intercept, with more than two classes an array; 0 where none was fitted."""
+        """The intercept; with more than two classes an array; 0 if none was fitted."""
         intercepts = self.state.matrix[:, 0] if self.state.fit_intercept else np.zeros(self.state.vectors)
         return intercepts if self.state.multiclass else float(intercepts[0])
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels; of two, the negative one is first."""
+        """The labels; with two, the negative one is first."""
         return self.state.classes
 
     @property
@@ -104,12 +108,12 @@ class Run(Facts):
 
     @property
     def margin_upper_bound(self) -> float | None:
-        """No separator of the examples seen has a larger margin than this (None: the rule is not additive).
+        """An upper bound on the margin of every separator of the examples seen (None: the rule is not additive).
 
         The perceptron's proof read backwards: w − v, where v was the start, is a sum Σ λ y x, so
         γ* ≤ ‖w − v‖ / Σ λ. With an intercept it bounds the margin of the examples with a 1 appended. With a weight
         vector for each class, U, it bounds min ⟨U_y − U_r, x⟩ / ‖U‖_F over examples and classes r ≠ y.
-        Rounded outward: what rounding may have taken from w is added.
+        The bound is rounded outward: it allows for the rounding errors in w.
         """
         state = self.state
         if not state.rule.additive:
@@ -119,32 +123,32 @@ class Run(Facts):
 
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
-        """m_n, the mistakes of each expert (None: no experts)."""
+        """m_n, the number of mistakes of each expert (None: no experts)."""
         pool = self.state.arrays
         return pool.m.astype(np.int64) if isinstance(pool, Pool) else None
 
     @property
     def regret(self) -> int | None:
-        """Mistakes beyond those of the best expert (None: no experts)."""
+        """Mistakes in excess of the best expert's (None: no experts)."""
         made = self.expert_mistakes
         return None if made is None else self.mistakes - int(made.min())
 
     @property
     def expected_mistakes(self) -> float | None:
-        """The exact expectation over the rule's draws, given the data (None: the rule draws nothing)."""
+        """The exact expectation over the rule's draws, given the data (None: the rule is deterministic)."""
         pool = self.state.arrays
         draws = isinstance(pool, Pool) and hasattr(self.state.rule, "seed")
         return float(pool.expected.sum()) if draws else None
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row; above 0 speaks for ``classes[1]``. Of more than two classes, each one's."""
+        """Return the score of each row; above 0 means ``classes[1]``. With more than two classes, a score per class."""
         return self._score_all(X)[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row.
 
-        A tie that counts as a mistake is shown as the first class. A rule that draws does so as it
-        would in the rounds to come.
+        A tie that counts as a mistake is shown as the first class. A randomised rule draws as it would in
+        the rounds to come.
         """
         labels: NDArray[Any] = classes_of(self.state).decode(self._score_all(X)[1])
         return labels
@@ -152,14 +156,14 @@ class Run(Facts):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the run to a file, for `onlinear.load`; the trace is not saved.
 
-        The file is in the safetensors format, and has nothing executable in it: of a rule of your own it
-        holds the name and a fingerprint of its code. It is written beside its place, synced and renamed, so an
-        older file is there until the new one is complete. Saving the same run twice gives the same bytes.
+        The file is in the safetensors format and contains nothing executable: for a rule of your own it holds the
+        name and a fingerprint of its code. It is written under a temporary name, synced and renamed, so an older
+        file stays until the new one is complete. Saving the same run twice gives the same bytes.
 
         Parameters
         ----------
         path : path
-            Where to; an existing file is replaced.
+            The file; an existing one is replaced.
 
         Examples
         --------
@@ -170,14 +174,21 @@ class Run(Facts):
         ...     onlinear.load(f"{folder}/model.safetensors").predict([[2.0, 1.0]]).tolist()
         ['yes']
         """
-        from onlinear.runs.saved import save  # which knows the kinds of runs, and so imports this file
+        kind = type(self).__name__
+        if kind != self.KIND:
+            raise ParameterError(f"a model file cannot hold a {kind}, only runs of the library's own classes")
+        facts = {name: getattr(self, name) for name in self.saved_fields()}
+        write(path, self.state, kind=kind, outcome=facts or None)
 
-        save(self, path)
+    @classmethod
+    def saved_fields(cls) -> list[str]:
+        """Return the names of the fields that a model file stores beside the state."""
+        return [field.name for field in fields(cls) if field.name not in {"state", "trace", "outcome"}]
 
     def predictions(self, stream: Stream) -> Iterator[tuple[NDArray[Any], Floats]]:
         """Yield the predicted labels of a stream's examples and their scores, block by block.
 
-        Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
+        Open the stream with ``labelled=False, like=run``: its labels are ignored, and may be absent.
         """
         stream.check_features(self.state.names, self.state.reading)
         learner, classes = Learner.for_scoring(self.rule, self.state), classes_of(self.state)
@@ -198,11 +209,11 @@ class Run(Facts):
 
     def _of_two(self) -> tuple[int, ...]:
         if self.state.multiclass:
-            raise AttributeError("where each class has its own weights none is positive or negative: mistakes_by_class")
+            raise AttributeError("with a weight vector per class no class is positive; use mistakes_by_class")
         return self.state.mistakes_by_class
 
     def _check_columns(self, X: Any) -> None:
-        """Raise where the columns of a frame are not the features, or not in their order: columns go by their place."""
+        """Raise if the columns of a frame are not the features in their order: columns are matched by position."""
         names = column_names(X)
         if names is None or self.state.names is None:
             return
@@ -211,7 +222,7 @@ class Run(Facts):
             i = next((i for i, pair in enumerate(zip(names, known, strict=False)) if pair[0] != pair[1]), len(known))
             here, there = (repr(one[i]) if i < len(one) else "nothing" for one in (names, known))
             raise DataError(
-                f"column {i} of X is {here}, where the run has {there}; put the columns in the order of"
+                f"column {i} of X is {here}, but the run has {there} there; put the columns in the order of"
                 " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
             )
 
@@ -227,12 +238,12 @@ class Run(Facts):
             yield scores, signs
 
     def _facts(self) -> list[tuple[str, str]]:
-        """Return what there is to say, as (name, value) pairs."""
+        """Return the summary as (name, value) pairs."""
         rate = f" ({self.mistakes / self.rounds:.2%})" if self.rounds else ""
         labels = [show(label) for label in self.classes[:_SHOWN]] + ["…"] * (self.classes.size > _SHOWN)
         if self.state.multiclass:
             classes = f"{self.classes.size}: {', '.join(labels)}"
-            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + " of these classes"
+            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + " by class"
         else:
             classes = f"{labels[0]} (negative), {labels[1]} (positive)"
             by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
@@ -251,7 +262,7 @@ class Run(Facts):
                     "margin",
                     f"at most {rounded_up(bound)} for any separator of what was seen"
                     if math.isfinite(bound)
-                    else "nothing known: no update",
+                    else "unknown: no update yet",
                 )
             )
         made = self.expert_mistakes

@@ -1,52 +1,39 @@
-"""Runs in files: what each kind of run knows beside its state."""
+"""Saved runs: what each kind of run stores beside its state, and how it is checked."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable
 from typing import Any, get_args
 
-from onlinear.errors import ModelError, ParameterError
-from onlinear.models.file import read, write
+from onlinear.errors import ModelError
+from onlinear.models.file import read
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.converge import WORST_UPDATES, Convergence, Outcome, Selection
 from onlinear.runs.outcome import Run
 
-_NOT_SAVED = {"state", "trace", "outcome"}
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}
 
 
-def save(run: Run, path: str | os.PathLike[str]) -> None:
-    """Save a run; `onlinear.Run.save` describes it."""
-    kind = type(run).__name__
-    if _KINDS.get(kind) is not type(run):
-        raise ParameterError(f"{kind} is no kind of run that a model file knows: {', '.join(_KINDS)}")
-    if isinstance(run, BatchRun) and not isinstance(run.schedule, str):
-        raise ParameterError('a schedule that is a function cannot be saved; use "constant" or "1/k"')
-    facts = {name: getattr(run, name) for name in _facts_of(type(run))}
-    write(path, run.state, kind=kind, outcome=facts or None)
-
-
 def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
-    """Load a saved run: to predict with, and to go on from with the same bits.
+    """Load a saved run, to predict with or to resume from.
 
     Nothing in the file is executed. Its checksum, its version, all sizes and the weights are checked first.
 
     Parameters
     ----------
     path : path
-        Where `Run.save` has put it.
+        A file written by `Run.save`.
     rule : class, optional
-        The class of the rule, where it is one of your own: a file has its name and a fingerprint of its code. If
-        the code has changed since, that is an error. The fingerprint is of Python's bytecode, and is compared
-        under the same version of Python only.
+        The class of the rule, if it is one of your own: a file holds only its name and a fingerprint of its code.
+        It is an error if the code has changed since. The fingerprint is of Python's bytecode, so it is compared only
+        under the same version of Python.
 
     Returns
     -------
     Run
-        Of the same kind as the one that was saved; without its trace.
+        Of the same kind as the one that was saved, without its trace.
 
     Examples
     --------
@@ -64,14 +51,14 @@ def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
     cls = _KINDS.get(header["kind"])
     if cls is None:
         raise ModelError(f"{os.fspath(path)}: it holds a {header['kind']:.100}, not one of {', '.join(_KINDS)}")
-    facts, wanted = header["outcome"] or {}, _facts_of(cls)
+    facts, wanted = header["outcome"] or {}, cls.saved_fields()
     wrong = sorted(set(facts) ^ set(wanted)) or [name for name in wanted if not _CHECKS[name](facts[name])]
     if not wrong and cls is BatchRun:
         facts["batch_sizes"] = tuple(facts["batch_sizes"])
         if type(state.rule) is not BatchPerceptron or sum(facts["batch_sizes"]) != state.updates:
             wrong = ["batch_sizes"]
     if wrong:
-        raise ModelError(f"{os.fspath(path)}: what it says of {', '.join(wrong):.200} is no {cls.__name__}'s")
+        raise ModelError(f"{os.fspath(path)}: {', '.join(wrong):.200} cannot be that of a {cls.__name__}")
     if issubclass(cls, Convergence):
         facts["outcome"] = _outcome_of(Run(state), **facts)
     return cls(state, None, **facts)
@@ -94,11 +81,6 @@ def _outcome_of(run: Run, **facts: Any) -> Outcome:
     if limit is not None and (run.updates == limit or (run.updates > limit and not at_pass_limit)):
         return Outcome.UPDATE_LIMIT
     return Outcome.PASS_LIMIT if at_pass_limit or goal is None else Outcome.OUT_OF_REACH
-
-
-def _facts_of(cls: type[Run]) -> list[str]:
-    """Return the fields that a kind of run saves beside its state."""
-    return [field.name for field in dataclasses.fields(cls) if field.name not in _NOT_SAVED]
 
 
 def _at_least(least: int) -> Callable[[Any], bool]:

@@ -1,4 +1,4 @@
-"""What happened, round by round."""
+"""A record of each round."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from onlinear.runs.learner import Learner
 
 @dataclass(frozen=True, eq=False)
 class Potentials:
-    """Asks a trace for the potentials of the proofs, after each update.
+    """Request the potentials of the proofs in a trace, after each update.
 
     Parameters
     ----------
     comparator : array, or pair (array, float), optional
-        A vector u, and with an intercept the one that belongs to it. Then ``inner`` = ⟨w,u⟩ and
+        A vector u, with its intercept if one is learned. Then ``inner`` = ⟨w,u⟩ and
         ``squared_distance`` = ‖w−u‖² are recorded too.
     """
 
@@ -34,26 +34,26 @@ class Potentials:
 class Trace:
     """The rounds of a run, counted from 0 over everything that the learner has seen.
 
-    The last fields are filled where potentials were asked for: what the lemmas speak of, which
+    The last fields are filled if potentials were requested: they are the quantities in the lemmas, which
     `onlinear.theory.lemmas.verify_lemmas` checks. Their arrays have a row for each update, and x is the
-    example as the rule saw it: normalised where that was asked for, and with the 1 of an intercept.
+    example as the rule saw it, including normalisation and the 1 of an intercept.
 
     Attributes
     ----------
     mistakes, updates : int arrays
         The rounds in which a mistake was made, and a step taken.
     scores : float array
-        The score of every round of this run, as it was before the answer.
+        The score of every round of this run, before the update.
     potentials : dict
-        One array an entry, with a row for each update, where they were asked for: ``squared_norm``
+        Arrays with a row for each update, if potentials were requested: ``squared_norm``
         (and ``inner``, ``squared_distance`` with a comparator); for Winnow ``total_weight``, Φ; for
         experts ``weights`` (up to a common factor; the largest of a built-in rule's is 1) and ``mistakes``.
     first_round : int
-        The round of ``scores[0]``; not 0 where the run went on from a state.
+        The round of ``scores[0]``; not 0 if the run was resumed.
     before : dict
-        The potentials likewise, as they were before each update.
+        The potentials before each update.
     rule : a rule, or None
-        The rule as it ran, with what depends on the number of features filled in.
+        The rule as it ran, after `for_width`.
     fit_intercept : bool
         Whether an intercept was learned.
     comparator : float array, or None
@@ -65,9 +65,9 @@ class Trace:
     squared_lengths : float array
         ‖x‖².
     scales : float array
-        What the rule multiplied the features by: 1/‖x‖ of the example as it came where it was normalised, otherwise 1.
+        The factor applied to the features: 1/‖x‖ of the original example if it was normalised, otherwise 1.
     entries : int array
-        How many entries of x are stored: what the rounding of a sum over x grows with.
+        The number of stored entries of x, which bounds the rounding error of a sum over x.
     agreements : float array
         y⟨u,x⟩; empty without a comparator.
     """
@@ -131,7 +131,7 @@ class Recorder:
     def _learn_by_steps(
         self, learner: Learner, block: Block, y: NDArray[np.int8], scores: Floats, events: NDArray[np.uint8]
     ) -> int:
-        """Learn from a block with a stop after each update; return the first row not read."""
+        """Learn from a block, stopping after each update; return the first row not read."""
         self._look(learner)
         row = 0
         while True:
@@ -156,7 +156,7 @@ class Recorder:
             )
 
     def _look(self, learner: Learner) -> None:
-        """Measure what is there before the first update, and again where features were added."""
+        """Measure the potentials before the first update, and again when features were added."""
         if self.wanted is not None and learner.n_features != self.width:
             self.width = learner.n_features
             self.comparator = whole(learner, self.wanted.comparator)
@@ -200,12 +200,12 @@ class Recorder:
 
 
 def potentials(learner: Learner, comparator: Any) -> dict[str, Any]:
-    """Return the potentials of a learner as it is now; a comparator that does not fit is refused."""
+    """Return the potentials of a learner ; raise if the comparator does not fit."""
     return measured(learner, whole(learner, comparator))
 
 
 def whole(learner: Learner, comparator: Any) -> Floats | None:
-    """Return the comparator as one vector like the learner's weights, where there is one."""
+    """Return the comparator, if there is one, as one vector like the learner's weights."""
     if comparator is None or learner.rule.inputs == "advice":
         return None
     return learner.vector("comparator", comparator)
@@ -213,7 +213,7 @@ def whole(learner: Learner, comparator: Any) -> Floats | None:
 
 @np.errstate(over="ignore", invalid="ignore")
 def measured(learner: Learner, u: Floats | None) -> dict[str, Any]:
-    """Return the potentials of a learner as it is now, beside the comparator u; what is too large is infinite."""
+    """Return the potentials of a learner, with those of the comparator u; what overflows is infinite."""
     values: dict[str, Any] = {}
     if hasattr(learner.engine_rule, "potentials"):
         values |= learner.engine_rule.potentials(each_array(np.copy, learner.arrays))
@@ -228,7 +228,7 @@ def measured(learner: Learner, u: Floats | None) -> dict[str, Any]:
 
 @np.errstate(over="ignore", invalid="ignore")
 def compared(block: Block, i: int, y: int, u: Floats | None) -> tuple[float, float, int, float | None]:
-    """Return ‖x‖² of row i of a block, its scale, how many entries x stores, and y⟨u,x⟩ where there is a u."""
+    """Return ‖x‖² of row i of a block, its scale, its number of stored entries, and y⟨u,x⟩ if there is a u."""
     places: Any
     scale = 1.0
     if isinstance(block, DenseBlock):

@@ -1,4 +1,4 @@
-"""Training over a stream: several passes, another order, progress, and checkpoints to go on from after a crash."""
+"""Training over a stream: several passes, shuffling, progress reports, and checkpoints to resume from after a crash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onlinear.streams.stream import Stream
 
 
 class Progress(NamedTuple):
-    """How far training has come; mistakes are those of predictions made before the answer was known."""
+    """The progress of training; mistakes are those of predictions made before the label was seen."""
 
     rounds: int
     mistakes: int
@@ -36,7 +36,7 @@ class Progress(NamedTuple):
     """Passes completed."""
     seconds: float
     mark: bool
-    """Whether the number of rounds has doubled since the last report of this kind; otherwise a block has ended."""
+    """Whether the number of rounds has doubled since the last such report; otherwise a block has ended."""
     classes: NDArray[Any]
     """The labels; of two, the negative one is first."""
 
@@ -61,7 +61,7 @@ def train(
     output: str | os.PathLike[str] | None = None,
     progress: Report | None = None,
 ) -> Run:
-    """Run a rule over a stream, once or several times; after a crash, the same call goes on where it was.
+    """Run a rule over a stream, once or several times; after a crash, the same call resumes where it was.
 
     Parameters
     ----------
@@ -70,19 +70,19 @@ def train(
     stream : Stream
         From `onlinear.open_stream`.
     passes : int
-        How often everything is read.
+        The number of passes over the data.
     shuffle : int
-        Draw the examples from windows of so many, in an order that depends on `seed`; 0 keeps their order.
-        An example does not leave its window, and a window is held in memory.
+        The size of the window within which examples are shuffled, in an order that depends on `seed`; 0 keeps
+        their order. A window is held in memory.
     seed : int
         For `shuffle`.
     checkpoint : path
-        A file for the state on the way. If it is there, training goes on from it and ends with the same bits
-        as if it had never stopped; it is removed when training is done.
+        A file that keeps the state during training. If it exists, training resumes from it and ends with the same
+        result as if it had never stopped. It is removed when training is done.
     every : float
         Seconds between checkpoints, at least.
     output : path
-        Save the run there; a checkpoint is removed only when that is done.
+        Save the run to this file; the checkpoint is removed only afterwards.
     progress : callable
         Called with a `Progress` whenever the number of rounds has doubled, and at the end of each block.
 
@@ -123,7 +123,7 @@ def train(
 
 
 def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
-    """Return what training was asked for, as a checkpoint remembers it."""
+    """Return the arguments of training, as a checkpoint stores them."""
     state = options.state.state if isinstance(options.state, Run) else options.state
     return command(
         rule,
@@ -149,24 +149,24 @@ def _resume(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Itera
 
 
 class Course:
-    """The examples of a stream, pass after pass, in their order or in one drawn for each pass."""
+    """The examples of a stream, pass after pass, in order or shuffled for each pass."""
 
     def __init__(self, stream: Stream, passes: int, window: int, seed: int) -> None:
         check_integers(1, passes=passes)
         check_integers(0, shuffle=window, seed=seed)
         if not isinstance(stream, Stream):
-            raise ParameterError(f"stream is {type(stream).__name__}; open_stream makes one")
+            raise ParameterError(f"stream is a {type(stream).__name__}; use open_stream to make one")
         if passes > 1 and stream.once:
-            raise DataError(f"{stream.once} can be read only once; there are to be {passes} passes")
+            raise DataError(f"{stream.once} can be read only once, but {passes} passes were requested")
         self.passes, self.window, self.seed = passes, window, seed
         # What is found out about the labels and the features stays out of the caller's stream.
         self.stream = stream.independent()
         self.number = 0
-        """Which pass is under way."""
+        """The number of the current pass."""
         self.begins = False
-        """Whether the examples given out last are its first."""
+        """Whether the chunk yielded last is its first."""
         self.read = False
-        """Whether anything has been given out."""
+        """Whether anything has been yielded."""
 
     def chunks(self, first: int = 0) -> Iterator[Chunk]:
         """Yield the examples of all passes from pass `first` on."""
@@ -182,7 +182,7 @@ class Course:
 
 
 class Clock:
-    """Reports how far training has come."""
+    """Reports progress."""
 
     def __init__(self, learner: Learner, report: Report | None) -> None:
         self._learner, self._report = learner, report
@@ -190,7 +190,7 @@ class Clock:
         self._last = (learner.rounds, learner.mistakes)
 
     def spans(self, n: int, course: Course, first: int = 0) -> Iterator[slice]:
-        """Cut n rows where the number of rounds doubles; each time the caller has learned from a part, report."""
+        """Cut n rows where the number of rounds doubles; report after each part."""
         while first < n:
             end = n
             if self._report is not None:

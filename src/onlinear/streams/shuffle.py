@@ -1,4 +1,4 @@
-"""Another order: examples are taken in windows, and drawn from each in an order of its own."""
+"""Shuffling: examples are taken in windows, and each window is put in a random order."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from onlinear.errors import DataError
 
 
 def shuffled(chunks: Iterable[Chunk], window: int, seed: int, passes: int) -> Iterator[Chunk]:
-    """Yield the examples in another order: each window of so many is put in an order drawn for it.
+    """Yield the examples shuffled within windows of this size.
 
-    The order is a function of (seed, number of the pass, number of the example) alone: blocks do not show in it.
+    The order depends only on (seed, number of the pass, number of the example), not on the chunks.
     """
     held: list[Chunk] = []
     row, space = 0, window

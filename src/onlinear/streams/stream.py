@@ -29,11 +29,11 @@ class Reader(Protocol):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the features read so far, where they have any."""
+        """The names of the features read so far, if they have any."""
 
     @property
     def width(self) -> int | None:
-        """The number of features, where it is known before anything is read."""
+        """The number of features, if it is known before anything is read."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the examples from the first one on, with the faults among them."""
@@ -50,17 +50,17 @@ class Once:
 class Stream:
     """Labelled examples, read block by block; `onlinear.open_stream` makes one.
 
-    Iterate it for blocks ``(X, y)``, or hand it to `onlinear.run` and the like. Everything is read anew each
-    time; memory holds a few blocks at most.
+    Iterate it for blocks ``(X, y)``, or pass it to `onlinear.run` and the like. The data are read anew each
+    time; at most a few blocks are in memory.
 
     Attributes
     ----------
     reading : Reading
         How columns become features.
     skipped : int
-        How many lines the last reading has put aside.
+        The number of lines that the last reading has skipped.
     n_features : int or None
-        The number of features, where it is known beforehand.
+        The number of features, if it is known in advance.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Stream:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the features read so far, where they have any."""
+        """The names of the features read so far, if they have any."""
         return self._reader.names
 
     @property
@@ -98,30 +98,30 @@ class Stream:
 
     @property
     def skipped(self) -> int:
-        """How many lines the last reading has put aside."""
+        """The number of lines that the last reading has skipped."""
         return self._quarantine.count
 
     @property
     def once(self) -> str:
-        """What can be read only once, if it is that; otherwise nothing."""
+        """What can be read only once, such as a pipe; otherwise empty."""
         return self._once.what if self._once else ""
 
     def expect(self, classes: Classes) -> None:
-        """Take a learner's labels for the stream's; others that were declared are refused."""
+        """Use a learner's labels; raise if others were declared."""
         if self._declared is not None:
             declared = declared_classes(self._declared).like(classes.labels).labels
             if not np.array_equal(declared, classes.labels):
                 mine, others = (" and ".join(map(show, labels)) for labels in (declared, classes.labels))
-                raise ParameterError(f"classes are {mine}, but those of the run are {others}, in this order")
+                raise ParameterError(f"classes are {mine}, but the run has {others}, in this order")
         self._classes = classes
 
     def check_features(self, names: tuple[str, ...] | None, reading: Mapping[str, Any] | None) -> None:
-        """Raise where a learner knows its features by other names, or numbers them in another way."""
+        """Raise if a learner's features have other names, or are numbered in another way."""
         here, known = (None if listed is None else without_blanks(listed) for listed in (self.names, names))
         if (known is None) != (here is None) or (known and here and here[: len(known)] != known[: len(here)]):
             raise DataError(
-                "the features of these data are not those of the model: their names, or that they have any"
-                " (read them as the model's were, like=, and convert them with the same options)"
+                "the features of these data are not those of the model: their names differ, or only one has names"
+                " (read the data with like=, and convert them with the same options)"
             )
         before = Reading(**(reading or {})).features_by()
         for name, value in self.reading.features_by().items():
@@ -132,12 +132,12 @@ class Stream:
                 )
 
     def scanned_width(self) -> int:
-        """Return the number of features; where it is not known beforehand everything is read for it."""
+        """Return the number of features; if it is not known in advance, the data are read to find it."""
         if self.n_features is None:
             if self._once:
                 raise DataError(
-                    f"the number of features must be known beforehand, and {self.once} can be read only once;"
-                    " say it with --n-features, n_features="
+                    f"the number of features must be known in advance, and {self.once} can be read only once;"
+                    " give it with --n-features, n_features="
                 )
             self.n_features = max((chunk.width for chunk in self.chunks()), default=None)
             if self.n_features is None:
@@ -204,7 +204,7 @@ class Stream:
         return itertools.chain([first], chunks)
 
     def _feature(self, column: int) -> str:
-        """Return what a feature is called where it was read."""
+        """Return the name of a feature in its file."""
         names = self.names
         if names is not None and column < len(names):
             return f"feature {names[column]!r}"
@@ -231,7 +231,7 @@ class Stream:
             yield _with_labels(chunk, classes)
 
     def _fault(self, chunk: Chunk, i: int, classes: Classes | None) -> Fault:
-        """Return what is wrong with example i: its label, where there are classes, otherwise a value."""
+        """Return the fault of example i: its label, if classes are given, otherwise a value."""
         if classes is not None:
             both = f"{show(classes.labels[0])} (negative) and {show(classes.labels[1])} (positive)"
             reason = f"label {show(plain(chunk.y[i]))}; the labels are {both}"
