@@ -32,8 +32,9 @@ from onlinear.rules import (
     squared_norm,
     value,
 )
-from onlinear.theory import bounds, comparator
+from onlinear.theory import bounds
 from onlinear.theory.bounds.bound import EXACT
+from onlinear.theory.search import comparator
 from strategies import TIES, advice, as_layout, examples, in_blocks, real, separable
 
 CLASSES = (-1, 1)

@@ -33,8 +33,8 @@ from onlinear.rules import (
     uniform,
     value,
 )
-from onlinear.theory.claims import LEMMAS
 from onlinear.theory.lemmas import verify_lemmas
+from onlinear.theory.lemmas.claims import LEMMAS
 from strategies import TIES, advice, as_layout, binary, examples, in_blocks, labels, real, separable
 
 

@@ -13,7 +13,7 @@ import onlinear
 from exact_oracle import signed_rows, squared_affine_margin, squared_largest_margin
 from onlinear import theory
 from onlinear.errors import AssumptionError, DataError, ParameterError, VerificationError
-from onlinear.theory import exact
+from onlinear.theory.check import exact
 from strategies import LAYOUTS, as_layout, in_blocks, real, separable
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)

@@ -13,8 +13,8 @@ from onlinear.display import counted
 from onlinear.runs import Convergence
 from onlinear.theory import Inseparable, Separable
 from onlinear.theory.bounds.multiclass import ClassPairs
-from onlinear.theory.decide import verdict_of
 from onlinear.theory.examples import Examples
+from onlinear.theory.search.decide import verdict_of
 
 _PASSES = 1000
 """After so many passes it is asked whether there is anything to hope for."""

@@ -5,14 +5,14 @@ Whatever is called proven is rounded outward, and comes with a witness where the
 
 from onlinear.theory import bounds
 from onlinear.theory.certificate import Certificate, certify
-from onlinear.theory.claims import Broken, LemmaReport
-from onlinear.theory.comparator import Comparator, best_comparator
-from onlinear.theory.decide import separability
-from onlinear.theory.hard_margin import max_margin
-from onlinear.theory.interval import MarginInterval, Step
+from onlinear.theory.check.interval import MarginInterval, Step
+from onlinear.theory.check.measures import Margin, distances, hinge, margin, radius, rescale, strip_width
+from onlinear.theory.check.verdict import Inseparable, Separable, Undecided
 from onlinear.theory.lemmas import verify_lemmas
-from onlinear.theory.measures import Margin, distances, hinge, margin, radius, rescale, strip_width
-from onlinear.theory.verdict import Inseparable, Separable, Undecided
+from onlinear.theory.lemmas.claims import Broken, LemmaReport
+from onlinear.theory.search.comparator import Comparator, best_comparator
+from onlinear.theory.search.decide import separability
+from onlinear.theory.search.hard_margin import max_margin
 
 __all__ = [
     "Broken",

@@ -14,10 +14,10 @@ from onlinear.checks import check_integers
 from onlinear.engine.flat import Floats
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
-from onlinear.theory.comparator import comparator_of, hinge_bound
-from onlinear.theory.exact import float_up, inner, root_above, root_below, root_down, root_up, squared
+from onlinear.theory.check.exact import float_up, inner, root_above, root_below, root_down, root_up, squared
+from onlinear.theory.check.measures import hinge_sum, squared_radius
 from onlinear.theory.examples import Examples
-from onlinear.theory.measures import hinge_sum, squared_radius
+from onlinear.theory.search.comparator import comparator_of, hinge_bound
 
 NO_OTHER_ROUNDS = "there are no rounds but these"
 

@@ -12,7 +12,7 @@ from onlinear.engine.flat import Floats
 from onlinear.runs.batch import Schedule, step_size_of
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
-from onlinear.theory.exact import float_up, root_up
+from onlinear.theory.check.exact import float_up, root_up
 from onlinear.theory.examples import UNIT, Examples
 
 _MAX_STEPS = 1_000_000

@@ -21,7 +21,7 @@ from onlinear.theory.bounds.outward import (
     log_up,
 )
 from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up, root_above
+from onlinear.theory.check.exact import float_up, root_above
 from onlinear.theory.examples import Examples
 
 _ADVICE = "advice is −1 or +1 in every column"

@@ -12,7 +12,7 @@ from onlinear.errors import AssumptionError, ParameterError
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.geometry import opened, separates, separating
 from onlinear.theory.bounds.outward import check_share, inverse_log_up
-from onlinear.theory.exact import float_up, root_above
+from onlinear.theory.check.exact import float_up, root_above
 from onlinear.theory.examples import Examples
 
 

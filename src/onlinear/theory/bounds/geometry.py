@@ -9,11 +9,11 @@ import numpy as np
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
-from onlinear.theory.exact import float_down, float_up, root_down, root_up, squared
+from onlinear.theory.check.exact import float_down, float_up, root_down, root_up, squared
+from onlinear.theory.check.interval import learned_kind
+from onlinear.theory.check.measures import Extreme, least_agreement, squared_radius
 from onlinear.theory.examples import Examples
-from onlinear.theory.hard_margin import margin_interval
-from onlinear.theory.interval import learned_kind
-from onlinear.theory.measures import Extreme, least_agreement, squared_radius
+from onlinear.theory.search.hard_margin import margin_interval
 
 FROM_ZERO = "the first weights are 0"
 

@@ -15,9 +15,9 @@ from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
 from onlinear.theory.bounds.outward import check_at_least, log_up
-from onlinear.theory.exact import float_up, root_above, root_below, root_down, root_up
+from onlinear.theory.check.exact import float_up, root_above, root_below, root_down, root_up
+from onlinear.theory.check.interval import learned_kind, proven_upper
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import learned_kind, proven_upper
 
 
 def backward(run: Run) -> Bound:

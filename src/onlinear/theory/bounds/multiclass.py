@@ -19,7 +19,7 @@ from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.runs.online import read_arrays
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import measured, separator
-from onlinear.theory.exact import float_up, root_down, root_up, squared
+from onlinear.theory.check.exact import float_up, root_down, root_up, squared
 from onlinear.theory.examples import Examples
 
 _ENTRIES = 1 << 20

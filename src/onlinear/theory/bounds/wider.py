@@ -18,10 +18,10 @@ from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating, separator
 from onlinear.theory.bounds.outward import check_at_least
 from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.comparator import comparator_of
-from onlinear.theory.exact import float_down, float_up, root_up, squared
+from onlinear.theory.check.exact import float_down, float_up, root_up, squared
+from onlinear.theory.check.measures import hinge_losses, hinge_sum, squared_radius, sum_up
 from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.measures import hinge_losses, hinge_sum, squared_radius, sum_up
+from onlinear.theory.search.comparator import comparator_of
 
 Variant: TypeAlias = Literal["PA", "PA-I", "PA-II"]
 

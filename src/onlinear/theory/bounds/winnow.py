@@ -17,7 +17,7 @@ from onlinear.rules.winnow import Winnow
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.outward import log_down, log_up
 from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up
+from onlinear.theory.check.exact import float_up
 from onlinear.theory.examples import UNIT, Examples
 
 FROM_ONE = "the first weights are 1"

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.theory.exact import combination, float_up, root_up, squared
+from onlinear.theory.check.exact import combination, float_up, root_up, squared
+from onlinear.theory.check.measures import divided_by_root, least_agreement, squared_radius
 from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.measures import divided_by_root, least_agreement, squared_radius
 
 Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 

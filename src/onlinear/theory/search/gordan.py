@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.theory.effort import Effort
-from onlinear.theory.exact import Integers, Scaled, scaled
+from onlinear.theory.check.exact import Integers, Scaled, scaled
+from onlinear.theory.search.effort import Effort
 
 
 class Combination(NamedTuple):

@@ -18,8 +18,8 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 from onlinear.runs.margin import norm
 from onlinear.runs.trace import Trace
-from onlinear.theory.claims import Claim, LemmaReport
 from onlinear.theory.examples import UNIT
+from onlinear.theory.lemmas.claims import Claim, LemmaReport
 
 _ROUNDINGS: Final = 256.0
 """How many roundings are forgiven beside those of a sum over x.

@@ -12,9 +12,7 @@ from onlinear.errors import AssumptionError, DataError, OnlinearError, Parameter
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.hard_margin import Progress
-from onlinear.theory.interval import MarginInterval
-from onlinear.theory.record import (
+from onlinear.theory.certificate.record import (
     VERSION,
     bound_of,
     computed,
@@ -26,7 +24,9 @@ from onlinear.theory.record import (
     outcome_of,
     searched,
 )
-from onlinear.theory.replay import described, laid_out, options_of, recorded_rule, replayed
+from onlinear.theory.certificate.replay import described, laid_out, options_of, recorded_rule, replayed
+from onlinear.theory.check.interval import MarginInterval
+from onlinear.theory.search.hard_margin import Progress
 
 _NAMES = frozenset(
     (

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
-from onlinear.theory.effort import Effort
+from onlinear.theory.check.interval import Step, learned_kind
+from onlinear.theory.check.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
 from onlinear.theory.examples import Examples
-from onlinear.theory.gordan import Combination, Separator, alternative, null_combination
-from onlinear.theory.hard_margin import Problem, margin_interval
-from onlinear.theory.interval import Step, learned_kind
-from onlinear.theory.trial import perceptron_separator
-from onlinear.theory.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
+from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.gordan import Combination, Separator, alternative, null_combination
+from onlinear.theory.search.hard_margin import Problem, margin_interval
+from onlinear.theory.search.trial import perceptron_separator
 
 _PAIRS = 100
 """How many pairs of rows with equal scores are compared."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.runs.margin import norm
-from onlinear.theory.effort import Effort
+from onlinear.theory.check.interval import Kind, MarginInterval, Step, proven_lower, proven_upper, radius_of
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper, radius_of
-from onlinear.theory.trial import perceptron_separator
+from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.trial import perceptron_separator
 
 Progress = Callable[[Step], None]
 

@@ -13,9 +13,9 @@ from onlinear.data.labels import show
 from onlinear.display import Facts, counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.theory.exact import combination, products
+from onlinear.theory.check.exact import combination, products
+from onlinear.theory.check.interval import MarginInterval
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import MarginInterval
 
 _SHOWN = 12
 """How many rows are listed before the rest are only counted."""

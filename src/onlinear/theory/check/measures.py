@@ -18,7 +18,7 @@ from onlinear.data.matrices import open_source
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.margin import norm
-from onlinear.theory.exact import float_down, products, root_down, root_up, squared, squared_lengths
+from onlinear.theory.check.exact import float_down, products, root_down, root_up, squared, squared_lengths
 from onlinear.theory.examples import UNIT, Examples
 
 _EXACT_ENTRIES = 4_000_000

@@ -23,14 +23,14 @@ from onlinear.runs.converge import Convergence
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.multiclass import ClassPairs
-from onlinear.theory.comparator import comparator_of
-from onlinear.theory.decide import verdict_of
+from onlinear.theory.certificate.replay import described, options_of, weights_digest
+from onlinear.theory.certificate.statements import REPLAYED, Case, Excluded, Statement, statements
+from onlinear.theory.check.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper, radius_of
+from onlinear.theory.check.verdict import Inseparable, Separable
 from onlinear.theory.examples import Examples
-from onlinear.theory.hard_margin import Progress, margin_interval
-from onlinear.theory.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper, radius_of
-from onlinear.theory.replay import described, options_of, weights_digest
-from onlinear.theory.statements import REPLAYED, Case, Excluded, Statement, statements
-from onlinear.theory.verdict import Inseparable, Separable
+from onlinear.theory.search.comparator import comparator_of
+from onlinear.theory.search.decide import verdict_of
+from onlinear.theory.search.hard_margin import Progress, margin_interval
 
 VERSION: Final = 1
 

@@ -16,11 +16,11 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
 from onlinear.rules.rule import rule
 from onlinear.runs.margin import norm
-from onlinear.theory.exact import float_up, root_above, root_up, squared
+from onlinear.theory.check.exact import float_up, root_above, root_up, squared
+from onlinear.theory.check.interval import Step
+from onlinear.theory.check.measures import hinge_sum, squared_radius
 from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.hard_margin import check_solver
-from onlinear.theory.interval import Step
-from onlinear.theory.measures import hinge_sum, squared_radius
+from onlinear.theory.search.hard_margin import check_solver
 
 _SOLVER_TOLERANCE = 1e-10
 _DAMPING = 0.3
