@@ -7,6 +7,7 @@ shows that none has more than the combination's length: ⟨u, Σ λ y x⟩ = Σ 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -17,14 +18,15 @@ from numpy.typing import NDArray
 from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
+from onlinear.rounding import UNIT
 from onlinear.theory.check.exact import combination, float_up, root_up, squared
-from onlinear.theory.check.measures import divided_by_root, least_agreement, squared_radius
-from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.check.extremes import divide_by_root, least_agreement, squared_radius
+from onlinear.theory.examples import Examples
 
-Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
+MarginKind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
 
-def learned_kind(examples: Examples) -> Kind:
+def learned_kind(examples: Examples) -> MarginKind:
     """Return which margin the theorems speak of: that of the rows as a learner sees them."""
     return "augmented" if examples.bias else "through the origin"
 
@@ -36,6 +38,10 @@ class Step(NamedTuple):
     working_set: int
     lower: float
     upper: float
+
+
+OnStep: TypeAlias = Callable[[Step], None]
+"""What a solver calls after each of its steps, to show its progress."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +71,7 @@ class MarginInterval(Facts):
     intercept: float
     support: NDArray[np.intp]
     shares: Floats
-    kind: Kind
+    kind: MarginKind
     radius: float
     normalize: bool = False
     classes: tuple[Any, Any] = (-1, 1)
@@ -116,19 +122,19 @@ class MarginInterval(Facts):
         return f"Largest margin, {self.kind}"
 
 
-def radius_of(examples: Examples, kind: Kind) -> float:
+def radius_of(examples: Examples, kind: MarginKind) -> float:
     """Return R of the rows that a kind of margin belongs to, rounded up: for the affine one, of the features alone."""
     square = squared_radius(examples).value
     return root_up(max(square - 1, 0 * square) if kind == "affine" else square)
 
 
-def proven_lower(examples: Examples, w: Floats, kind: Kind) -> float:
+def proven_lower(examples: Examples, w: Floats, kind: MarginKind) -> float:
     """Return the margin of w on all examples, rounded down; w has the intercept first, if there is one."""
     counted = w[1:] if kind == "affine" else w
-    return divided_by_root(least_agreement(examples, w).value, squared(counted))
+    return divide_by_root(least_agreement(examples, w).value, squared(counted))
 
 
-def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, kind: Kind) -> float:
+def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, kind: MarginKind) -> float:
     """Return the length of the convex combination with these shares, rounded up.
 
     The affine margin is bounded by half the distance between a point of each class's hull: there the

@@ -15,7 +15,7 @@ Relation: TypeAlias = Literal["=", "<=", ">=", ">"]
 _RELATIONS: Final[dict[Relation, str]] = {"=": "", "<=": "at most ", ">=": "at least ", ">": "more than "}
 
 
-class Statement(NamedTuple):
+class Lemma(NamedTuple):
     """What a lemma says: the left side, in words, stands in a relation to the right one."""
 
     left: str
@@ -24,24 +24,24 @@ class Statement(NamedTuple):
 
 
 LEMMAS: Final = {
-    "step: norm": Statement("‖w‖² changed by", "=", "2λ·y·score + λ²‖x‖²"),
-    "step: inner product": Statement("⟨w,u⟩ changed by", "=", "λ·y⟨u,x⟩"),
-    "P4: norm": Statement("on a mistake ‖w‖² grew by", "<=", "‖x‖²"),
-    "P4: inner product": Statement("⟨w,u⟩ grew by", ">=", "λ·min y⟨u,x⟩"),
-    "P3: distance": Statement("on a mistake ‖w−u‖² changed by", "<=", "λ²‖x‖² − 2λ·y⟨u,x⟩"),
-    "P3: distance to cu": Statement("on a mistake ‖w−cu‖² changed by", "<=", "−R²"),
-    "alignment: norm": Statement("after k mistakes ‖w‖² is", "<=", "kR²"),
-    "alignment: sum": Statement("⟨w,u⟩ is", ">=", "Σ λ·y⟨u,x⟩"),
-    "alignment: cosine": Statement("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
-    "Winnow: promotion": Statement("on a missed positive Φ grew by", "<=", "(α−1)θ"),
-    "Winnow: demotion": Statement("on a false positive Φ fell by", ">", "(1−1/α)θ"),
-    "Winnow: step": Statement("on a mistake Φ changed by", "=", "(α^y − 1)(score + θ)"),
-    "Winnow: total": Statement("Φ is", ">", "nothing"),
-    "experts: counts": Statement("an expert's m grew by", "=", "the nearest of 0 and 1"),
-    "experts: weights": Statement("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),
-    "experts: total": Statement("Φ was multiplied by", "<=", "one"),
-    "experts: majority": Statement("on a mistake Φ was multiplied by", "<=", "1−η/2"),
-    "experts: share": Statement("the experts that erred had the share", "=", "F = (1−y·score)/2"),
+    "step: norm": Lemma("‖w‖² changed by", "=", "2λ·y·score + λ²‖x‖²"),
+    "step: inner product": Lemma("⟨w,u⟩ changed by", "=", "λ·y⟨u,x⟩"),
+    "P4: norm": Lemma("on a mistake ‖w‖² grew by", "<=", "‖x‖²"),
+    "P4: inner product": Lemma("⟨w,u⟩ grew by", ">=", "λ·min y⟨u,x⟩"),
+    "P3: distance": Lemma("on a mistake ‖w−u‖² changed by", "<=", "λ²‖x‖² − 2λ·y⟨u,x⟩"),
+    "P3: distance to cu": Lemma("on a mistake ‖w−cu‖² changed by", "<=", "−R²"),
+    "alignment: norm": Lemma("after k mistakes ‖w‖² is", "<=", "kR²"),
+    "alignment: sum": Lemma("⟨w,u⟩ is", ">=", "Σ λ·y⟨u,x⟩"),
+    "alignment: cosine": Lemma("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
+    "Winnow: promotion": Lemma("on a missed positive Φ grew by", "<=", "(α−1)θ"),
+    "Winnow: demotion": Lemma("on a false positive Φ fell by", ">", "(1−1/α)θ"),
+    "Winnow: step": Lemma("on a mistake Φ changed by", "=", "(α^y − 1)(score + θ)"),
+    "Winnow: total": Lemma("Φ is", ">", "nothing"),
+    "experts: counts": Lemma("an expert's m grew by", "=", "the nearest of 0 and 1"),
+    "experts: weights": Lemma("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),
+    "experts: total": Lemma("Φ was multiplied by", "<=", "one"),
+    "experts: majority": Lemma("on a mistake Φ was multiplied by", "<=", "1−η/2"),
+    "experts: share": Lemma("the experts that erred had the share", "=", "F = (1−y·score)/2"),
 }
 
 

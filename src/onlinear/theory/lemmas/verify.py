@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from onlinear.display import counted
 from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
-from onlinear.runs.margin import norm
+from onlinear.rounding import UNIT, accurate_norm
 from onlinear.runs.trace import Trace
-from onlinear.theory.examples import UNIT
 from onlinear.theory.lemmas.claims import Claim, LemmaReport
 
 _ROUNDINGS: Final = 256.0
@@ -163,7 +162,7 @@ def _with_comparator(trace: Trace, u: Floats) -> Iterator[Claim]:
     n = step.size
     mistake, separates = _on_mistake(trace), np.full(n, bool((agreement > 0.0).all()))
     R2, least = float(square.max()), float(agreement.min())
-    error, size, length = _errors(trace), _size(trace), norm(u)
+    error, size, length = _errors(trace), _size(trace), accurate_norm(u)
 
     inner = trace.potentials["inner"]
     grown = inner - trace.before["inner"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -14,12 +13,13 @@ from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.algebra import add, dot
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
+from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.rule import rule
-from onlinear.runs.margin import norm
-from onlinear.theory.check.exact import float_up, root_above, root_up, squared
-from onlinear.theory.check.interval import Step
-from onlinear.theory.check.measures import hinge_sum, squared_radius
-from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.check.exact import root_up, squared
+from onlinear.theory.check.extremes import squared_radius
+from onlinear.theory.check.hinge import hinge_bound, hinge_sum
+from onlinear.theory.check.interval import OnStep, Step
+from onlinear.theory.examples import Examples, examples_of
 from onlinear.theory.search.hard_margin import check_solver
 
 _SOLVER_TOLERANCE = 1e-10
@@ -111,7 +111,7 @@ class Comparator(Facts):
             ("bound", f"at most {rounded_up(self.bound)} mistakes in one pass, in any order"),
             ("at best", f"no vector brings the bound below {rounded_down(self.least_bound)} (gap {self.gap:.2g})"),
             ("hinge sum", f"H(u) ≤ {rounded_up(self.hinge_sum)}"),
-            ("‖u‖", f"{norm(self.whole):.6g} ({counted(self.weights.size, 'weight')})"),
+            ("‖u‖", f"{accurate_norm(self.whole):.6g} ({counted(self.weights.size, 'weight')})"),
             ("radius", rounded_up(self.radius)),
         ]
 
@@ -125,7 +125,7 @@ def best_comparator(
     classes: Any = None,
     tol: float = 1e-3,
     max_steps: int = 1000,
-    progress: Callable[[Step], None] | None = None,
+    progress: OnStep | None = None,
 ) -> Comparator:
     """Return the vector u that makes the perceptron's bound on any data, P5, as small as it gets.
 
@@ -138,7 +138,7 @@ def best_comparator(
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept, normalize, classes
         As in `onlinear.run`.
@@ -162,14 +162,7 @@ def best_comparator(
     (True, True)
     """
     check_solver(tol, max_steps)
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return comparator_of(examples, tol, max_steps, progress)
-
-
-def comparator_of(
-    examples: Examples, tol: float = 1e-3, max_steps: int = 1000, progress: Callable[[Step], None] | None = None
-) -> Comparator:
-    """Return the best comparator for examples."""
+    examples = examples_of(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
     square = squared_radius(examples).value
     R = root_up(square)
     u = best = np.zeros(examples.width + examples.bias)
@@ -179,7 +172,7 @@ def comparator_of(
     for number in range(1, max_steps + 1):
         cut, H = _cut(examples, u)
         cuts.append(cut)
-        a = R * norm(u)
+        a = R * accurate_norm(u)
         before = lower, upper
         bound = (0.5 * (a + math.sqrt(a * a + 4.0 * H))) ** 2
         if bound < upper:
@@ -214,19 +207,18 @@ def comparator_of(
     )
 
 
-def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -> float:
-    """Return a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up."""
-    a2 = squared_radius * squared_norm
-    return float_up(a2 / 2 + root_above(a2 * (a2 + 4 * H)) / 2 + H)
-
-
 def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
     """Return the cut at u, and H(u)."""
     learner = examples.learner(Slope())
     learner.arrays.w[:] = u
-    examples.feed(learner)
-    count, H = map(float, learner.arrays.sums)
-    return Cut(learner.arrays.direction, count), H
+    slope, sums = np.zeros(u.size), np.zeros(2)
+    for _ in examples.feed_in_blocks(learner):
+        block = learner.arrays
+        slope += block.direction
+        sums += block.sums
+        block.direction[:] = block.sums[:] = 0.0
+    count, H = map(float, sums)
+    return Cut(slope, count), H
 
 
 def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
@@ -236,9 +228,10 @@ def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
     """
     slopes, counts = np.array([cut.slope for cut in cuts]), np.array([cut.members for cut in cuts])
     A = float(alpha @ counts) * (1.0 - _FEW)
-    # A slope is a sum of so many vectors of length R at most: so much may rounding have changed it.
-    slack = UNIT * R * float(alpha @ (counts * (2.0 * counts + slopes.shape[1] + 32.0)))
-    V = norm(alpha @ slopes) * (1.0 + _FEW) + slack
+    # A slope is a sum of `counts` vectors, none longer than R: each is scaled, added to its block's sum, and with that
+    # to the whole, which rounds three times at most.
+    slack = UNIT * R * float(alpha @ (counts * (3.0 * counts + slopes.shape[1] + 32.0)))
+    V = accurate_norm(alpha @ slopes) * (1.0 + _FEW) + slack
     return min(A, (A * R * (1.0 - _FEW) / V) ** 2 * (1.0 - _FEW)) if V > 0.0 else A
 
 

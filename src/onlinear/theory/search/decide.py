@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
-from onlinear.theory.check.interval import Step, learned_kind
+from onlinear.errors import ParameterError
+from onlinear.theory.check.interval import OnStep, Step, learned_kind
 from onlinear.theory.check.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
-from onlinear.theory.examples import Examples
+from onlinear.theory.examples import Examples, examples_of
 from onlinear.theory.search.effort import Effort
 from onlinear.theory.search.gordan import Combination, Separator, alternative, null_combination
 from onlinear.theory.search.hard_margin import Problem, margin_interval
@@ -34,7 +34,7 @@ def separability(
     *,
     fit_intercept: bool = False,
     classes: Any = None,
-    progress: Callable[[Step], None] | None = None,
+    progress: OnStep | None = None,
 ) -> Verdict:
     """Tell whether some vector has y⟨w,x⟩ > 0 on all examples; with a witness that anybody can check.
 
@@ -44,7 +44,7 @@ def separability(
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept : bool
         Allow an intercept: y(⟨w,x⟩ + c) > 0.
@@ -70,12 +70,9 @@ def separability(
       row 2    1/4 of it, labelled 1
       row 3    1/4 of it, labelled -1
     """
-    examples = Examples(X, y, fit_intercept=fit_intercept, classes=classes)
-    return verdict_of(examples, progress)
-
-
-def verdict_of(examples: Examples, progress: Callable[[Step], None] | None = None) -> Verdict:
-    """Return the verdict on examples."""
+    examples = examples_of(X, y, fit_intercept=fit_intercept, classes=classes)
+    if examples.normalize:
+        raise ParameterError("the verdict is about rows as they are; open the examples without normalize")
     for path in (_zero_row, _contradiction, _perceptron):
         verdict = path(examples)
         if verdict is not None:

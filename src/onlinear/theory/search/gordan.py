@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.theory.check.exact import Integers, Scaled, scaled
+from onlinear.theory.check.exact import Integers, Scaled, to_integers
 from onlinear.theory.search.effort import Effort
 
 
@@ -104,7 +104,7 @@ def _used(Z: Any) -> Any:
 def _whole(Z: Any) -> tuple[Integers, list[Scaled]]:
     """Return the rows as whole numbers, each scaled by a power of two of its own."""
     rows = Z[:, _used(Z)].toarray()
-    integers = [scaled(row) for row in rows]
+    integers = [to_integers(row) for row in rows]
     return np.array([row.integers for row in integers], dtype=object).reshape(rows.shape), integers
 
 

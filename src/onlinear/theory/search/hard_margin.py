@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,13 +12,19 @@ from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
-from onlinear.runs.margin import norm
-from onlinear.theory.check.interval import Kind, MarginInterval, Step, proven_lower, proven_upper, radius_of
-from onlinear.theory.examples import Examples
+from onlinear.rounding import accurate_norm
+from onlinear.theory.check.interval import (
+    MarginInterval,
+    MarginKind,
+    OnStep,
+    Step,
+    proven_lower,
+    proven_upper,
+    radius_of,
+)
+from onlinear.theory.examples import Examples, examples_of
 from onlinear.theory.search.effort import Effort
 from onlinear.theory.search.trial import perceptron_separator
-
-Progress = Callable[[Step], None]
 
 _SOLVER_TOLERANCE = 1e-12
 _FLOORS = (1e-4, 1.0, 0.0, 1e-8)
@@ -40,7 +46,7 @@ def max_margin(
     classes: Any = None,
     max_steps: int = 1000,
     seconds: float = 60.0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> MarginInterval:
     """Return the largest margin of any separator, as an interval with a witness at each end.
 
@@ -55,7 +61,7 @@ def max_margin(
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept : bool
         Ask for the affine margin, min y(⟨w,x⟩ + c)/‖w‖; the augmented one stands beside it.
@@ -84,12 +90,12 @@ def max_margin(
     check_solver(tol, max_steps)
     if not (isinstance(seconds, int | float) and seconds > 0.0):
         raise ParameterError(f"seconds is {seconds!r}; it must be a number above 0")
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    examples = examples_of(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
 
-    def interval(kind: Kind) -> MarginInterval:
+    def interval(kind: MarginKind) -> MarginInterval:
         return margin_interval(examples, kind, tol, max_steps, seconds, progress)
 
-    if not fit_intercept:
+    if not examples.bias:
         return interval("through the origin")
     augmented = interval("augmented")
     return replace(interval("affine"), augmented=augmented)
@@ -105,11 +111,11 @@ def check_solver(tol: float, max_steps: int) -> None:
 
 def margin_interval(
     examples: Examples,
-    kind: Kind,
+    kind: MarginKind,
     tol: float,
     max_steps: int = 1000,
     seconds: float = 60.0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> MarginInterval:
     """Return the interval of one kind of margin, proven."""
     problem = Problem(examples, kind)
@@ -155,7 +161,7 @@ class Found(NamedTuple):
 class Problem:
     """The search for the largest margin of one kind."""
 
-    def __init__(self, examples: Examples, kind: Kind) -> None:
+    def __init__(self, examples: Examples, kind: MarginKind) -> None:
         self.examples = examples
         self.kind = kind
         self.radius = radius_of(examples, kind)
@@ -201,11 +207,11 @@ class Problem:
         yield found
 
     def one_of_each(self) -> tuple[NDArray[np.intp], Floats]:
-        """Return a combination for nothing: the first row of each class that there is."""
+        """Return a combination that takes no search: the first row of each class."""
         first: dict[int, int] = {}
-        for start, _, span, y in self.examples.blocks():
-            for code in np.unique(y).tolist():
-                first.setdefault(code, start + span.start + int(np.argmax(y == code)))
+        for rows in self.examples.blocks():
+            for code in np.unique(rows.y).tolist():
+                first.setdefault(code, rows.first + int(np.argmax(rows.y == code)))
         return np.array(list(first.values()), dtype=np.intp), np.full(len(first), 1.0 / len(first))
 
     def price(self, w: Floats) -> tuple[float, NDArray[np.intp]]:
@@ -222,7 +228,7 @@ class Problem:
                     lowest = np.argpartition(values, half - 1)[:half]
                     values, numbers = values[lowest], numbers[lowest]
                 rows[code], least[code] = numbers, values
-        size = norm(w[self.counted])
+        size = accurate_norm(w[self.counted])
         every = np.concatenate([least[-1], least[1]])
         if self.kind == "affine" and not (rows[-1].size and rows[1].size):
             raise DataError("all examples are of one class: with an intercept the margin has no upper limit")
@@ -253,7 +259,7 @@ class Solution(NamedTuple):
     upper: float
 
 
-def solve(Z: Any, y: NDArray[np.int8], kind: Kind) -> Solution:
+def solve(Z: Any, y: NDArray[np.int8], kind: MarginKind) -> Solution:
     """Solve min ½‖w‖² with Zw ≥ 1, in units that make the two ends meet."""
     # Where features differ by powers of ten a solver needs them in units of their own, or calls feasible problems
     # infeasible; but a feature that is next to nothing must not be blown up. What suits shows in the gap.
@@ -308,7 +314,7 @@ def _solve(Z: Any, affine: bool, floor: float) -> tuple[Floats, Floats]:
 
 def margin_on(Z: Any, w: Floats, affine: bool) -> float:
     """Return min y⟨w,x⟩/‖w‖ over the rows of Z."""
-    size = norm(w[1:] if affine else w)
+    size = accurate_norm(w[1:] if affine else w)
     return float((Z @ w).min()) / size if size > 0.0 else -math.inf
 
 
@@ -323,4 +329,4 @@ def length_of(Z: Any, y: NDArray[np.int8], shares: Floats, affine: bool) -> floa
         return math.inf
     else:
         shares = shares / shares.sum()
-    return norm((Z.T @ shares)[1:] if affine else Z.T @ shares)
+    return accurate_norm((Z.T @ shares)[1:] if affine else Z.T @ shares)
