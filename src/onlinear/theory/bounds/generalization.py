@@ -1,4 +1,4 @@
-"""What mistakes and margins say of examples to come: P12 and the size of margin classifiers."""
+"""Bounds on future examples: progressive validation (P12), and the VC dimension of margin classifiers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
     delta : float
         δ, with 0 < δ < 1.
     examples : int, optional
-        How many examples there are, to check that no more rounds than that were played; otherwise one
-        pass is the caller's word.
+        The number of examples, to check that there were no more rounds than that; without it, the bound declares
+        that each example was seen once.
 
     Examples
     --------

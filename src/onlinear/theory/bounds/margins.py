@@ -1,4 +1,4 @@
-"""Bounds on margins, and on the steps of rules that ask for one: P6 to P9 of the theory sheet."""
+"""Bounds on margins, and on the updates of margin perceptrons: P6 to P9 of the theory sheet."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from onlinear.theory.examples import Opening, examples_of
 
 
 def backward(run: Run) -> Bound:
-    """Return the bound on the margin of every separator of what a run has seen: the proof read backwards.
+    """Return the bound on the margin of any separator of a run's examples, from its weights alone.
 
     γ* ≤ ‖w − v‖/Σλ, where an additive rule has led from v to w = v + Σ λ y x; infinite without an update.
 
     Parameters
     ----------
     run : Run
-        Of an additive rule.
+        A run of an additive rule.
 
     Examples
     --------

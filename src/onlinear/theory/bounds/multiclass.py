@@ -20,9 +20,9 @@ ALL_FROM_ZERO = "the first weights of all classes are 0"
 def multiclass(X: Any, y: Any = None, U: Any = None, **options: Unpack[PairsOpening]) -> Bound:
     """Return the bound on the mistakes of the multiclass perceptron, which has a vector for each class.
 
-    M ≤ 2R²/γ² where ⟨U_y − U_r, x⟩ ≥ γ‖U‖_F for every class r other than the right one, y. On a mistake,
-    and a tie with the right class is one, x is added to the right class's vector and taken from the
-    wrongly best one's.
+    M ≤ 2R²/γ² where ⟨U_y − U_r, x⟩ ≥ γ‖U‖_F for every class r other than the right one, y. On a mistake
+    (a tie with the right class counts as one) x is added to the right class's vector and subtracted from that of the
+    class with the best score.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def multiclass(X: Any, y: Any = None, U: Any = None, **options: Unpack[PairsOpen
         `onlinear.theory.ClassPairs`, which takes the place of X, y and the options.
     U : matrix
         A row for each class, in the order of `classes`; with an intercept a pair (matrix, intercepts). Default:
-        nearly the best there is.
+        one with nearly the largest margin.
     fit_intercept : bool
         Whether an intercept is learned, as if every example had a further feature 1.
     classes : array
@@ -62,7 +62,7 @@ def multiclass(X: Any, y: Any = None, U: Any = None, **options: Unpack[PairsOpen
 
 
 def multiclass_backward(W: Any, mistakes: int) -> Bound:
-    """Return the bound on every multiclass margin of what has been seen: the proof read backwards.
+    """Return the bound on the multiclass margin of any separator of the examples, from the weights alone.
 
     γ ≤ ‖W‖_F/M after M mistakes, where ⟨U_y − U_r, x⟩ ≥ γ for all r ≠ y and ‖U‖_F = 1; infinite for M = 0.
 

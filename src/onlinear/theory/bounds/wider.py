@@ -51,12 +51,12 @@ def passive_aggressive(
     Parameters
     ----------
     u : array, or pair (array, float)
-        The comparator, and its intercept. Default: of PA a separator with nearly the largest margin; of the
-        others, for which nothing needs to separate, `onlinear.best_comparator`.
+        The comparator, and its intercept. Default: for PA a separator with nearly the largest margin; for the
+        others, which need no separator, `onlinear.best_comparator`.
     C : float
-        C > 0 of PA-I and PA-II; PA has none.
+        C > 0 for PA-I and PA-II; PA has no C.
     variant : {"PA", "PA-I", "PA-II"}
-        How far a step may go: the whole way, at most C, or less the longer it is.
+        How far a step may go: the whole way, at most C, or shorter the longer it would be.
     X, y, **options
         As in `perceptron`.
 
@@ -170,7 +170,7 @@ class PLengths(NamedTuple):
 
 
 def _q_norm(u: Floats, q: float) -> Fraction:
-    """Return ‖u‖_q but for roundings; it may be more than a float can hold."""
+    """Return ‖u‖_q up to roundings; it may exceed the largest float."""
     largest = float(np.abs(u).max())
     return Fraction(largest) * Fraction(math.pow(math.fsum(((np.abs(u) / largest) ** q).tolist()), 1.0 / q))
 

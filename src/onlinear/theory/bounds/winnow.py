@@ -185,7 +185,7 @@ def _promotions(alpha: Fraction, theta: Fraction) -> int:
     """Return how often a relevant weight is promoted: from 1, by α each time, while it is at most θ.
 
     That is max(0, ⌊log_α θ⌋ + 1). As the weights are rounded when they are multiplied, each factor may be
-    α(1 − 2⁻⁵³): that makes a difference only where a power of α is a hair above θ.
+    α(1 − 2⁻⁵³): that makes a difference only where a power of α is slightly above θ.
     """
     if theta < 1:
         return 0

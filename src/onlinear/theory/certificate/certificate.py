@@ -65,7 +65,7 @@ def certify(
     comparator : array, or pair (array, float), optional
         The vector for the perceptron hinge bound (P5). Default: the one that makes it smallest.
     delta : float
-        The probability with which a statement about chance may fail.
+        The probability with which a probabilistic statement may fail.
     progress : callable, optional
         Called with a `Step` of each search: for the margins, for a verdict, for the comparator.
 
@@ -159,7 +159,7 @@ class Certificate(Facts):
         except (ValueError, TypeError, RecursionError) as error:
             raise DataError(f"this is not a certificate: {error}") from error
         if not isinstance(record, dict) or record.get("certificate") != VERSION or not set(record) >= _NAMES:
-            raise DataError(f"this is not a certificate of version {VERSION}, or not all of one")
+            raise DataError(f"this is not a complete certificate of version {VERSION}")
         return cls(record)
 
     def verify(self, X: Any, y: Any = None, rule: Any = None) -> None:
@@ -263,7 +263,7 @@ def _compare(
     fact: str = "the data say",
     place: str = "",
 ) -> None:
-    """Raise at the first place where a claim differs from what was found."""
+    """Raise at the first place where a claim differs from what was recomputed."""
     if isinstance(found, dict) and isinstance(claimed, dict) and found.keys() == claimed.keys():
         for name, value in found.items():
             _compare(value, claimed[name], fault, claim, fact, f"{place}.{name}" if place else name)
@@ -290,7 +290,7 @@ def _order(procedure: dict[str, Any]) -> str:
     if procedure["kind"] == "run":
         return f"{passes}, as given"
     if procedure["kind"] == "converge":
-        return f"the halting loop, {procedure['selection']}: {passes}"
+        return f"halting loop, {procedure['selection']}: {passes}"
     return f"all misclassified examples together, step size {procedure['schedule']}: {passes}"
 
 

@@ -1,4 +1,4 @@
-"""Exact arithmetic: floats are whole numbers times a power of two, so what is computed of them can be certain."""
+"""Exact arithmetic: floats are whole numbers times a power of two, so sums and products of them can be exact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 
 Integers: TypeAlias = NDArray[np.object_]
-"""An array of Python's integers, which have no limit."""
+"""An array of Python's integers, of any size."""
 
 
 class Scaled(NamedTuple):

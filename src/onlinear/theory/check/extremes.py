@@ -79,7 +79,7 @@ def squared_radius(examples: Examples) -> Extreme:
 
 
 def _portions(rows: NDArray[np.intp], examples: Examples) -> list[NDArray[np.intp]]:
-    """Return rows in portions that take little memory where their entries are whole numbers without limit."""
+    """Return rows in portions that take little memory as exact integers."""
     entries = rows.size * examples.entries // examples.n
     return np.array_split(rows, 1 + entries // _PORTION)
 

@@ -1,4 +1,4 @@
-"""The largest margin as an interval with two witnesses, and their checker.
+"""The largest margin as an interval with two witnesses, and the checker of both.
 
 A vector w shows that some separator has at least its margin; a convex combination λ of the vectors y·x
 shows that none has more than the combination's length: ⟨u, Σ λ y x⟩ = Σ λ y⟨u,x⟩ ≥ γ(u)‖u‖ for every u.
@@ -27,12 +27,12 @@ MarginKind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
 
 def learned_kind(examples: Examples) -> MarginKind:
-    """Return which margin the theorems speak of: that of the rows as a learner sees them."""
+    """Return the kind of margin in the theorems: that of the rows as a learner sees them."""
     return "augmented" if examples.bias else "through the origin"
 
 
 class Step(NamedTuple):
-    """Where a solver stands: its working set, and the bounds that it has so far (in floating point)."""
+    """The progress of a solver: its working set, and its bounds so far, in floating point."""
 
     number: int
     working_set: int
@@ -56,13 +56,13 @@ class MarginInterval(Facts):
         No separator has more: the length of the combination Σ λ y x with λ = `shares` on the rows `support`.
     kind : {"through the origin", "affine", "augmented"}
         Which margin: min y⟨u,x⟩/‖u‖; with an intercept min y(⟨u,x⟩ + c)/‖u‖, the distance to the
-        hyperplane; or the same over √(‖u‖² + c²), which is what the theorems speak of.
+        hyperplane; or the same over √(‖u‖² + c²), which is the margin in the theorems.
     radius : float
         R of the rows that the margin belongs to, rounded up (of the features alone, where affine).
     augmented : MarginInterval or None
         Beside an affine interval, the augmented one.
     steps : tuple of Step
-        How the solver got there.
+        The progress of the solver.
     """
 
     lower: float
@@ -80,12 +80,12 @@ class MarginInterval(Facts):
 
     @property
     def separable(self) -> bool:
-        """Whether a separator is known; False says nothing about others (see `onlinear.separability`)."""
+        """Whether a separator is known; False does not prove that there is none (see `onlinear.separability`)."""
         return self.lower > 0.0
 
     @property
     def gap(self) -> float:
-        """How much is left open, relative to the upper end."""
+        """The length of the interval, relative to the upper end."""
         return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
 
     @property

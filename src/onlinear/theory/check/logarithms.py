@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 _BITS = 128
-"""The precision of a ball: far more than a float has, so that rounding to one decides the last digit."""
+"""The precision of a ball: far more than that of a float, to which bounds are rounded in the end."""
 _LOCK = threading.Lock()
 
 

@@ -30,7 +30,7 @@ class Margin(NamedTuple):
     geometric : float
         The same divided by ‖w‖: the distance to the hyperplane, where all examples are on their side.
     augmented : float
-        The same divided by √(‖w‖² + b²): what the theorems speak of when an intercept is learned.
+        The same divided by √(‖w‖² + b²): the margin in the theorems when an intercept is learned.
     row : int
         An example that attains it.
     """

@@ -1,4 +1,4 @@
-"""The comparator that makes the perceptron's bound for data that nothing separates as small as it gets."""
+"""The comparator that makes the perceptron's hinge bound (P5) as small as possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onlinear.theory.search.hard_margin import check_solver
 _SOLVER_TOLERANCE = 1e-10
 _DAMPING = 0.3
 _PATIENCE = 10
-"""After so many steps without use a cut is dropped."""
+"""A cut is dropped after this many steps without use."""
 _USED = 1e-7
 _FEW = 1e-13
 """More than what a few hundred roundings cost, relative to their result."""
@@ -69,12 +69,12 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparator(Facts):
-    """A vector u, and what P5 says with it: at most `bound` mistakes in one pass, whatever the order.
+    """A vector u and its hinge bound (P5): at most `bound` mistakes in one pass, in any order.
 
     Attributes
     ----------
     weights, intercept
-        u; None where no intercept was asked for. Any vector is valid in P5, a better one only tighter.
+        u; the intercept is None without `fit_intercept`. The bound holds for any vector; a better one makes it tighter.
     bound : float
         a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up.
     least_bound : float
@@ -95,7 +95,7 @@ class Comparator(Facts):
 
     @property
     def whole(self) -> Floats:
-        """U as one vector: with an intercept, (intercept, weights)."""
+        """The comparator as one vector: with an intercept, (intercept, weights)."""
         return self.weights if self.intercept is None else np.append(self.intercept, self.weights)
 
     @property
@@ -104,7 +104,7 @@ class Comparator(Facts):
         return (self.bound - self.least_bound) / self.bound if self.bound > 0.0 else 0.0
 
     def _title(self) -> str:
-        return "Comparator for P5"
+        return "Comparator for the perceptron hinge bound (P5)"
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
@@ -127,7 +127,7 @@ def best_comparator(
     max_steps: int = 1000,
     progress: OnStep | None = None,
 ) -> Comparator:
-    """Return the vector u that makes the perceptron's bound on any data, P5, as small as it gets.
+    """Return the vector u that makes the perceptron's hinge bound (P5) as small as possible.
 
     For every u, with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all rounds, the perceptron makes at most
     s² mistakes in one pass, where s² = a·s + H. The smallest s solves s² = min_u (sR‖u‖ + H(u)). H is
@@ -193,7 +193,7 @@ def best_comparator(
             if share > _USED or cut.unused < _PATIENCE
         ]
         # Part of the way from the best vector to the cuts' own optimum, which overshoots; all of it after a step that
-        # has brought nothing.
+        # has not improved anything.
         u = best + (_DAMPING if (lower, upper) != before else 1.0) * (target - best)
     H = hinge_sum(examples, best)
     return Comparator(

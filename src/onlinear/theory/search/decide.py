@@ -1,4 +1,4 @@
-"""Can any vector separate these examples? A verdict with a witness, and nothing claimed on a rounding error."""
+"""Whether some vector separates the examples: a verdict with a witness, which no rounding error can falsify."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from onlinear.theory.search.hard_margin import Problem, margin_interval
 from onlinear.theory.search.trial import perceptron_separator
 
 _PAIRS = 100
-"""How many pairs of rows with equal scores are compared."""
+"""The most pairs of rows with equal scores that are compared."""
 SOLVER_SECONDS = 60.0
-"""What may be spent on the search for a separator in floating point."""
+"""The budget for the search for a separator in floating point."""
 EXACT_SECONDS = 60.0
-"""What may be spent on exact arithmetic."""
+"""The budget for exact arithmetic."""
 _FRESH = 50
 """How many rows join the exact problem at a time."""
 
@@ -36,11 +36,11 @@ def separability(
     classes: Any = None,
     progress: OnStep | None = None,
 ) -> Verdict:
-    """Tell whether some vector has y⟨w,x⟩ > 0 on all examples; with a witness that anybody can check.
+    """Return whether some vector has y⟨w,x⟩ > 0 on all examples, with a witness that can be checked.
 
     By Gordan's theorem exactly one of two things exists: such a w, or a convex combination Σ λ y x that
     is 0. Cheap paths come first: a zero row, equal rows with opposite labels, a few passes of the
-    perceptron. Then the maximum-margin solver; what it suggests is settled in exact arithmetic.
+    perceptron. Then the maximum-margin solver; exact arithmetic decides on what it suggests.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def separability(
     classes : pair
         The labels (negative, positive). Default: the two labels in the data, in their order.
     progress : callable, optional
-        Called with a `Step` where the solver is at work.
+        Called with a `Step` after each step of the solver.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        Each has ``verify(X, y)``. `Undecided` comes where exact arithmetic is beyond reach; it still
+        Each has ``verify(X, y)``. The verdict is `Undecided` where exact arithmetic would take too long; it still
         proves that no separator has a margin above some ε.
 
     Examples

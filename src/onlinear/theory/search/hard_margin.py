@@ -29,11 +29,11 @@ from onlinear.theory.search.trial import perceptron_separator
 _SOLVER_TOLERANCE = 1e-12
 _FLOORS = (1e-4, 1.0, 0.0, 1e-8)
 _CLOSED = 1e-9
-"""Where a program's own ends are this near, other units can bring nothing."""
+"""Where the two ends of a program are this close, other units cannot improve it."""
 _COST = 1.5e-8
-"""Seconds that a program takes, about, for each row times all entries."""
+"""About how many seconds a program takes per row and entry."""
 _SHARES = (1e-4, 1e-6, 1e-8, 1e-10, 0.0)
-"""Shares below one of these times the largest are left out, where that costs next to nothing."""
+"""Shares below one of these times the largest are left out, where that hardly lengthens the combination."""
 
 
 def max_margin(
@@ -53,11 +53,11 @@ def max_margin(
     The hard-margin problem, min ½‖w‖² with y⟨w,x⟩ ≥ 1, and its dual, γ* = min ‖Σ λ y x‖ over convex
     combinations, are solved on a working set; a compiled pass over all examples then finds those that
     w misses, and they join the set, until the two ends meet within `tol`. Both ends are then recomputed
-    from their witnesses by a checker of its own, and rounded outward.
+    from their witnesses by an independent checker, and rounded outward.
 
     Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found. Where
     thousands of examples decide the margin, as in data with more features than examples, the search may end at a limit;
-    then `gap` shows what is left open.
+    `gap` then shows how far the ends are apart.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class Problem:
         return Found(np.zeros(self.examples.width + self.examples.bias), -math.inf, none, np.empty(0), math.inf, 0)
 
     def improve(self, max_steps: int, effort: Effort) -> Iterator[Found]:
-        """Yield better and better bounds, until nothing more can be gained, or the effort is spent."""
+        """Yield better and better bounds, until they stop improving or the effort is spent."""
         found = self.nothing()
         w, working = found.w, found.rows
         for _ in range(max_steps):
@@ -196,11 +196,11 @@ class Problem:
                 found = found._replace(rows=working, shares=solution.shares, upper=solution.upper)
             found = found._replace(working_set=working.size)
             if solution.lower <= 0.0:
-                # Nothing was found that separates even these few.
+                # No separator was found even for these few.
                 yield found
                 return
             w = solution.w
-            # What is far from deciding anything leaves the working set; pricing brings it back if need be.
+            # Rows far from the smallest margin leave the working set; pricing brings them back if necessary.
             agreement = Z @ w
             near = (solution.shares > 1e-12 * solution.shares.max()) | (agreement < 2.0 * agreement.min())
             working = working[near]
