@@ -124,7 +124,7 @@ def test_a_checkpoint_is_gone_on_from(examples, monkeypatch, options):
 
 def test_certify_ends_with_what_the_theorems_say(examples):
     shown = run("train", "real.svm", "--certify", "--passes", 2).stdout
-    assert re.search(r"P1 perceptron +\d+ mistakes? ≤ ", shown)
+    assert re.search(r"Perceptron mistake bound \(P1\) +\d+ mistakes? ≤ ", shown)
     end, proof = lines_of("train", "real.svm", "--certify", "-q")
     assert (end["event"], proof["event"]) == ("end", "certificate")
     assert proof["certificate"]["outcome"]["mistakes"] == end["mistakes"]

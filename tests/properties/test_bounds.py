@@ -4,7 +4,9 @@ A bound may never be below the theorem's own number, nor a run above the bound. 
 decimals of 60 digits, made of exact fractions.
 """
 
+import inspect
 import math
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,7 +18,7 @@ import scipy.sparse
 from hypothesis import assume, given, settings
 
 import onlinear
-from onlinear import Potentials
+from onlinear import Potentials, theory
 from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.rules import (
     MarginPerceptron,
@@ -32,8 +34,9 @@ from onlinear.rules import (
     squared_norm,
     value,
 )
-from onlinear.theory import bounds, comparator
+from onlinear.theory import ClassPairs, Examples, bounds
 from onlinear.theory.bounds.bound import EXACT
+from onlinear.theory.search import comparator
 from strategies import TIES, advice, as_layout, examples, in_blocks, real, separable
 
 CLASSES = (-1, 1)
@@ -803,7 +806,7 @@ def test_weighted_majority_with_the_smallest_eta(eta):
     X, y = [[1, 1, -1], [-1, 1, -1]], [-1, 1]
     bound = bounds.weighted_majority(X, y, eta)
     assert bound.value == math.inf if eta < 1e-308 else bound.value >= 2 * math.log(3) / eta
-    assert "weighted majority" in repr(bound)
+    assert "Weighted majority" in repr(bound)
     single = bounds.weighted_majority([[1], [-1], [1]], [-1, 1, 1], eta)  # ln N = 0, and 2m is the limit
     assert 4.0 <= single.value <= 40.0
     assert bounds.randomized_weighted_majority(X, y, eta).value >= math.log(3) / 1e-300
@@ -888,6 +891,122 @@ ANY = {
 }
 
 
+class Row(NamedTuple):
+    """A bound in the table of all of them: how it is called, on which data, and what opens these once."""
+
+    call: Callable
+    data: str
+    open: Callable = Examples
+
+
+TABLE = {
+    **{name: Row(call, "separated") for name, call in (SEPARATED | ANY).items()},
+    "multiclass": Row(bounds.multiclass, "classes", ClassPairs),
+    "winnow": Row(lambda X, y, u, **k: bounds.winnow(X, y, Winnow(), **k), "disjunction"),
+    "winnow, relevant": Row(lambda X, y, u, **k: bounds.winnow(X, y, relevant=[0, 1], **k), "disjunction"),
+    "greedy_disjunction": Row(lambda X, y, u, **k: bounds.greedy_disjunction(X, y, **k), "disjunction"),
+    "weighted_majority": Row(lambda X, y, u, **k: bounds.weighted_majority(X, y, 0.25, **k), "advice"),
+    "halving": Row(lambda X, y, u, **k: bounds.halving(X, y, **k), "advice"),
+    "randomized": Row(lambda X, y, u, **k: bounds.randomized_weighted_majority(X, y, 0.25, delta=0.1, **k), "advice"),
+    "anytime": Row(lambda X, y, u, **k: bounds.anytime(X, y, **k), "advice"),
+}
+NO_DATA = {"additive_adversary", "backward", "multiclass_backward", "risk"}
+
+
+def table_data(kind, seed):
+    """Return X, y, the vector or matrix to compare with, and the options of opening, drawn at random."""
+    rng = np.random.default_rng(seed)
+    bias, normalize = bool(rng.integers(2)), bool(rng.integers(2))
+    if kind == "separated":
+        X, y = onlinear.datasets.separable(margin=0.2, n=30, d=3, seed=seed)
+        u = onlinear.max_margin(X, y).weights
+        return X, y, u, {"fit_intercept": bias, "normalize": normalize, "classes": CLASSES}
+    if kind == "classes":
+        codes = rng.integers(3, size=20)
+        X = rng.standard_normal((20, 3)) / 4 + 4 * np.eye(3)[codes]
+        return X, codes, np.eye(3), {"fit_intercept": bias, "classes": range(3)}
+    if kind == "disjunction":
+        X, y = onlinear.datasets.disjunction(k=2, N=6, n=40, seed=seed)
+        return X, y, None, {"classes": (0, 1)} if set(y) == {0, 1} else {}
+    return *onlinear.datasets.experts(N=5, n=40, best=0.0, seed=seed), None, {}
+
+
+def test_the_table_has_every_bound_on_data():
+    named = "".join(inspect.getsource(row.call) for row in TABLE.values()) + " ".join(TABLE)
+    functions = {name for name in bounds.__all__ if inspect.isfunction(getattr(bounds, name))}
+    assert {name for name in functions if name not in named} == NO_DATA
+
+
+@pytest.mark.parametrize("name", TABLE)
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=5)
+def test_examples_give_the_same_bound_as_matrix_and_labels(name, seed):
+    row = TABLE[name]
+    X, y, u, how = table_data(row.data, seed)
+    opened = row.open(X, y, **how)
+    expected = row.call(X, y, u, **how)
+    assert row.call(opened, None, u) == row.call(opened, None, u) == expected
+    assert row.call(row.open(as_layout(X, "csr"), y, **how), None, u) == row.call(as_layout(X, "csr"), y, u, **how)
+
+
+class Counted(list):
+    """Blocks that count how often they are read."""
+
+    reads = 0
+
+    def __iter__(self):
+        self.reads += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.open is Examples])
+def test_examples_are_opened_once(name):
+    row = TABLE[name]
+    X, y, u, how = table_data(row.data, seed=0)
+    blocks = Counted(in_blocks(X, y, 7))
+    row.call(blocks, None, u, **how)
+    with_opening = blocks.reads
+    opened = Examples(blocks, **how)
+    reads = []
+    for _ in range(2):
+        blocks.reads = 0
+        row.call(opened, None, u)
+        reads.append(blocks.reads)
+    assert reads == [with_opening - 1] * 2
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_examples_have_their_own_options(name):
+    row = TABLE[name]
+    X, y, u, how = table_data(row.data, seed=0)
+    opened = row.open(X, y, **how)
+    with pytest.raises(ParameterError, match=r"^y is given beside (Examples|ClassPairs), which have"):
+        row.call(opened, y, u)
+    with pytest.raises(ParameterError, match=r"^classes is given beside (Examples|ClassPairs), which have"):
+        row.call(opened, None, u, classes=(0, 1))
+    if row.data == "separated":
+        for option in ("fit_intercept", "normalize"):
+            with pytest.raises(ParameterError, match=rf"^{option} is given beside Examples"):
+                row.call(opened, None, u, **{option: True})
+
+
+def test_solvers_and_measures_take_examples():
+    X, y = onlinear.datasets.separable(margin=0.2, n=60, d=3, seed=0)
+    how = {"fit_intercept": True, "classes": CLASSES}
+    opened = Examples(X, y, **how)
+    assert onlinear.max_margin(opened).upper == onlinear.max_margin(X, y, **how).upper
+    assert onlinear.best_comparator(opened).bound == onlinear.best_comparator(X, y, **how).bound
+    assert onlinear.separability(opened).intercept == onlinear.separability(X, y, **how).intercept
+    w = np.ones(3), 0.5
+    assert theory.margin(w, opened) == theory.margin(w, X, y, classes=CLASSES)
+    assert theory.hinge_loss(w, opened) == theory.hinge_loss(w, X, y, classes=CLASSES)
+    assert theory.radius(opened) == theory.radius(X, fit_intercept=True)
+    with pytest.raises(ParameterError, match="without normalize"):
+        onlinear.separability(Examples(X, y, normalize=True))
+    with pytest.warns(DeprecationWarning, match="hinge_loss"):
+        assert theory.hinge is theory.hinge_loss
+
+
 @pytest.mark.parametrize("name", [*SEPARATED, *ANY])
 @given(data=separable(max_rows=12, max_width=5), bias=st.booleans(), normalize=st.booleans())
 @settings(max_examples=8)
@@ -939,7 +1058,13 @@ def test_arguments_are_checked():
 def test_a_bound_is_shown_with_what_it_rests_on():
     bound = bounds.perceptron([[1.0, 0.0], [0.0, -3.0]], [1, -1], [1.0, 1.0])
     shown = repr(bound)
-    for words in ("P1 perceptron", "mistakes", "at most 18", "u separates all 2 examples", "the first weights are 0"):
+    for words in (
+        "Perceptron mistake bound (P1)",
+        "mistakes",
+        "at most 18",
+        "u separates all 2 examples",
+        "the first weights are 0",
+    ):
         assert words in shown
         assert words in bound._repr_html_()
     assert "fewer than" in repr(bounds.winnow([[1, 0], [0, 1]], [1, 0]))

@@ -33,8 +33,8 @@ from onlinear.rules import (
     uniform,
     value,
 )
-from onlinear.theory.claims import LEMMAS
 from onlinear.theory.lemmas import verify_lemmas
+from onlinear.theory.lemmas.claims import LEMMAS
 from strategies import TIES, advice, as_layout, binary, examples, in_blocks, labels, real, separable
 
 
@@ -156,7 +156,7 @@ def test_additive_rules_with_a_separating_comparator(rule_, data, layout, normal
     X, cut = as_layout(X, layout), min(cut, len(y) - 1)
     whole = traced(rule_, (X, y), u, normalize=normalize)
     report = holds(whole, u)
-    assert report.checked["P4: inner product"] == whole.updates.size
+    assert report.checked["growth (P4): inner product"] == whole.updates.size
     if isinstance(rule_, Perceptron):
         # All the lemmas of its proof, at every update; nothing is left out.
         assert set(report.checked.values()) == {whole.updates.size}
@@ -479,7 +479,7 @@ def test_a_mistake_that_the_weights_did_not_make_breaks_p4_and_p3():
     X, y = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [-1, -1, 1]
     trace = onlinear.run(Stubborn(), X, y, trace=Potentials([-1.0, 1.0])).trace
     report = verify_lemmas(trace)
-    assert (report.broken.lemma, report.broken.round, report.broken.update) == ("P4: norm", 1, 1)
+    assert (report.broken.lemma, report.broken.round, report.broken.update) == ("growth (P4): norm", 1, 1)
     assert "grew by 3; it should be at most ‖x‖² = 1 (off by 2," in report.broken.claim
 
 
@@ -780,7 +780,7 @@ def test_the_comparator_may_be_left_out_or_given_again():
     for u in (None, [1.0, 2.0, 3.0], ([1.0, 2.0, 3.0], 0.0)):
         assert verify_lemmas(with_intercept, u).holds
     plain = onlinear.run(Perceptron(), X, Y, trace=Potentials([1.0, -2.0, 3.0])).trace
-    assert verify_lemmas(plain, np.array([1, -2, 3])).checked["P3: distance to cu"] == 3
+    assert verify_lemmas(plain, np.array([1, -2, 3])).checked["mistake lemma (P3): distance to cu"] == 3
 
 
 @rule(additive=True)
@@ -808,7 +808,7 @@ def test_a_mistake_that_nothing_was_learned_from(data):
     report = verify_lemmas(trace, u)
     if skipped.size:
         assert (report.broken.lemma, report.broken.round, report.broken.update) == (
-            "P4: inner product",
+            "growth (P4): inner product",
             skipped[0],
             None,
         )

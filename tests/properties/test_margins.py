@@ -13,7 +13,7 @@ import onlinear
 from exact_oracle import signed_rows, squared_affine_margin, squared_largest_margin
 from onlinear import theory
 from onlinear.errors import AssumptionError, DataError, ParameterError, VerificationError
-from onlinear.theory import exact
+from onlinear.theory.check import exact
 from strategies import LAYOUTS, as_layout, in_blocks, real, separable
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -21,7 +21,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 @given(values=st.lists(finite, min_size=1, max_size=8))
 def test_scaled_numbers_are_the_numbers(values):
-    whole, exponent = exact.scaled(np.array(values))
+    whole, exponent = exact.to_integers(np.array(values))
     assert [int(v) * Fraction(2) ** exponent for v in whole] == [Fraction(v) for v in values]
 
 
@@ -67,7 +67,7 @@ def test_measures_of_any_vector(data, w, layout, size, intercept):
     assert found == theory.margin(given_, list(in_blocks(X, y, size)))
     assert np.allclose(theory.distances(given_, as_layout(X, layout), y), np.array(agreements, dtype=float) / norm)
     losses = sum(max(Fraction(0), 1 - value) for value in agreements)
-    hinge = theory.hinge(given_, as_layout(X, layout), y)
+    hinge = theory.hinge_loss(given_, as_layout(X, layout), y)
     assert losses <= Fraction(hinge) <= losses + Fraction(1e-9) * (1 + abs(losses))
     square = max(sum(v * v for v in row) for row in z)
     radius = theory.radius(as_layout(X, layout), fit_intercept=intercept)
@@ -90,8 +90,8 @@ def test_measures_of_normalized_rows():
     assert theory.radius(X, normalize=True) == pytest.approx(1.0)
     found = theory.margin([1.0, 1.0], X, y, normalize=True, classes=(-1, 1))
     assert 7 / 13 - 1e-14 < found.functional <= 7 / 13
-    assert theory.hinge([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) == pytest.approx(6 / 13)
-    assert theory.hinge([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) >= 6 / 13
+    assert theory.hinge_loss([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) == pytest.approx(6 / 13)
+    assert theory.hinge_loss([1.0, 1.0], X, y, normalize=True, classes=(-1, 1)) >= 6 / 13
 
 
 @given(
@@ -110,14 +110,14 @@ def test_normalized_margins_are_never_above_the_truth(x, w, size, length):
 
 
 def test_vectors_without_limit():
-    assert theory.hinge([1e308], [[1.0]] * 3, [-1] * 3, classes=(-1, 1)) == math.inf
+    assert theory.hinge_loss([1e308], [[1.0]] * 3, [-1] * 3, classes=(-1, 1)) == math.inf
     with pytest.raises(ParameterError, match="overflows"):
         theory.rescale([1e-200], [[1e-200]], [1], classes=(-1, 1))
 
 
 def test_hinge_of_nothing_is_the_number_of_examples():
     X, y = onlinear.datasets.noisy(n=569, d=3)
-    assert theory.hinge(np.zeros(3), X, y) == 569.0
+    assert theory.hinge_loss(np.zeros(3), X, y) == 569.0
 
 
 def test_no_hyperplane():

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 import onlinear
 from exact_oracle import is_separable, signed_rows
 from onlinear.errors import DataError, VerificationError
-from onlinear.theory import Inseparable, Separable, Undecided, decide
+from onlinear.theory import Inseparable, Separable, Undecided
+from onlinear.theory.search import decide
 from strategies import LAYOUTS, as_layout, in_blocks, labels, separable
 
 TINY = [0.0, 2.0**-20, 2.0**-40, 2.0**-52, 2.0**-60, 2.0**-300]

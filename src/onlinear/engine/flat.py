@@ -20,8 +20,9 @@ pairwise. The order is fixed here, so a score has the same bits on every machine
 with zeros does not change them."""
 
 SUMMED_ROWS = 4096
-"""Sums over examples add up blocks of this many rows, and then the blocks' sums in order: so the result does not
-depend on how the examples are cut, and parts of it can be computed elsewhere."""
+"""Sums over examples add this many consecutive rows at a time, counted from the first row of the data, and then the
+partial sums in their order. So a sum has the same bits however the rows arrive in blocks, and partial sums can be
+computed apart, on several machines, with the same result."""
 
 # Where the squared norm is outside this range it may have lost bits to underflow or overflow.
 TINY, HUGE = 1e-290, 1e290

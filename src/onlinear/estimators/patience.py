@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
 from onlinear.runs.converge import Beginning, Outcome, reason_at_limit
-from onlinear.theory import Inseparable, Separable
-from onlinear.theory.bounds.multiclass import ClassPairs
-from onlinear.theory.decide import verdict_of
-from onlinear.theory.examples import Examples
+from onlinear.theory import ClassPairs, Examples, Inseparable, Separable, separability
 
 _PASSES = 1000
 """After so many passes it is asked whether there is anything to hope for."""
@@ -76,7 +73,7 @@ def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit
         if others
         else Examples(X, y, fit_intercept=fit_intercept, classes=classes)
     )
-    verdict = verdict_of(seen)
+    verdict = separability(seen)
     if isinstance(verdict, Separable):
         return True
     if isinstance(verdict, Inseparable):

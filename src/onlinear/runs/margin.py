@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from onlinear.engine.flat import Floats
-
-_UNIT = 2.0**-53
-"""The relative error of one rounding."""
+from onlinear.rounding import UNIT, accurate_norm
 
 
 def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, reach: float) -> float:
@@ -31,17 +27,9 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
     if v is not None:
         moved = w.copy()
         moved[: v.size] -= v
-        begun = norm(v)
+        begun = accurate_norm(v)
     # Each update rounds w, whose norm is at most ‖v‖ + reach, a few times; where x is normalised, its
     # norm was rounded once an entry.
-    slack = _UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
-    outward = 1.0 + _UNIT * (2.0 * updates + 16.0)
-    return math.nextafter((norm(moved) + slack) / steps * outward, math.inf)
-
-
-def norm(v: Floats) -> float:
-    """Return ‖v‖ to within a few roundings, whatever its size."""
-    largest = float(np.max(np.abs(v), initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    return largest * math.sqrt(math.fsum(((v / largest) ** 2).tolist()))
+    slack = UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
+    outward = 1.0 + UNIT * (2.0 * updates + 16.0)
+    return math.nextafter((accurate_norm(moved) + slack) / steps * outward, math.inf)

@@ -3,21 +3,27 @@
 Whatever is called proven is rounded outward, and comes with a witness where there is one.
 """
 
+import warnings
+from typing import Any
+
 from onlinear.theory import bounds
 from onlinear.theory.certificate import Certificate, certify
-from onlinear.theory.claims import Broken, LemmaReport
-from onlinear.theory.comparator import Comparator, best_comparator
-from onlinear.theory.decide import separability
-from onlinear.theory.hard_margin import max_margin
-from onlinear.theory.interval import MarginInterval, Step
-from onlinear.theory.lemmas import verify_lemmas
-from onlinear.theory.measures import Margin, distances, hinge, margin, radius, rescale, strip_width
-from onlinear.theory.verdict import Inseparable, Separable, Undecided
+from onlinear.theory.check.interval import MarginInterval, Step
+from onlinear.theory.check.measures import Margin, distances, hinge_loss, margin, radius, rescale, strip_width
+from onlinear.theory.check.verdict import Inseparable, Separable, Undecided
+from onlinear.theory.examples import Examples
+from onlinear.theory.lemmas import Broken, LemmaReport, verify_lemmas
+from onlinear.theory.pairs import ClassPairs
+from onlinear.theory.search.comparator import Comparator, best_comparator
+from onlinear.theory.search.decide import separability
+from onlinear.theory.search.hard_margin import max_margin
 
 __all__ = [
     "Broken",
     "Certificate",
+    "ClassPairs",
     "Comparator",
+    "Examples",
     "Inseparable",
     "LemmaReport",
     "Margin",
@@ -29,7 +35,7 @@ __all__ = [
     "bounds",
     "certify",
     "distances",
-    "hinge",
+    "hinge_loss",
     "margin",
     "max_margin",
     "radius",
@@ -38,3 +44,10 @@ __all__ = [
     "strip_width",
     "verify_lemmas",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "hinge":
+        warnings.warn("onlinear.theory.hinge is now hinge_loss", DeprecationWarning, stacklevel=2)
+        return hinge_loss
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

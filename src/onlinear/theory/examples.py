@@ -1,38 +1,35 @@
-"""Labelled examples that a theorem speaks of: read again and again, block by block, or a few rows exactly."""
+"""Labelled examples, opened once and read as often as a theorem needs them."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.chunk import Chunk
-from onlinear.data.labels import Classes, declared_classes, distinct, found_classes
+from onlinear.data.checksum import Checksum
+from onlinear.data.labels import Classes, declared_classes, found_classes
 from onlinear.engine.algebra import length
-from onlinear.engine.flat import Floats, inverse_norm
+from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.engine.rows import Block, Row, SparseBlock
-from onlinear.errors import DataError
+from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.models.state import weights_of
+from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule
-from onlinear.runs.beginning import open_arrays, open_chunks
 from onlinear.runs.learner import Learner
-from onlinear.runs.margin import norm
+from onlinear.theory.reading import LabelledData, LabelledRows, as_csr
 
-UNIT = 2.0**-53
-"""What one rounding costs, relative to its result."""
 _LEAST = 2.0**-1074
-"""What one product may lose to underflow."""
+"""The most that one product can lose to underflow."""
 
 
 @rule
 class Lengths(NamedTuple):
-    """Measures ‖x‖, by way of a score; it learns nothing."""
+    """Measures ‖x‖ as a score; it learns nothing."""
 
     def start(self, n: int) -> Floats:
         return np.zeros(n)
@@ -44,8 +41,8 @@ class Lengths(NamedTuple):
         return False
 
 
-class Part(NamedTuple):
-    """Some rows in their order, from row `first` on: labels ±1, scores, and how wrong the scores may be."""
+class ScoredRows(NamedTuple):
+    """Consecutive rows from row `first` on: labels ±1, scores, and a bound on each score's rounding error."""
 
     first: int
     y: NDArray[np.int8]
@@ -53,11 +50,58 @@ class Part(NamedTuple):
     errors: Floats
 
 
-class Examples:
-    """Examples with labels ±1: a matrix and its labels, or blocks that can be iterated again and again.
+class ScoredBlock(NamedTuple):
+    """A block from row `first` on, with labels ±1 and the scores of a rule that has not learned anything yet."""
 
-    The theorems speak of rows as the learner sees them: with `fit_intercept` a 1 stands before the
-    features, with `normalize` the features are x/‖x‖. `entries` says about how many numbers a pass reads.
+    first: int
+    block: Block
+    y: NDArray[np.int8]
+    scores: Floats
+
+
+class Opening(TypedDict, total=False):
+    """Options with which examples are opened; see `Examples`."""
+
+    fit_intercept: bool
+    normalize: bool
+    classes: Any
+    n_features: int
+
+
+class Examples:
+    """Examples with labels ±1, opened once for any number of bounds.
+
+    Opening reads all labels once. Every bound, and `onlinear.max_margin`, `onlinear.separability` and
+    `onlinear.best_comparator`, take `Examples` in the place of X and y. Not thread-safe.
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+    fit_intercept : bool
+        Put a constant 1 before the features, as a learner with an intercept does.
+    normalize : bool
+        Divide each row by its length; zero rows stay as they are.
+    classes : pair
+        The labels (negative, positive). Default: the two labels in the data, in their order.
+    n_features : int
+        The number of features, where the data may have fewer columns.
+
+    Attributes
+    ----------
+    n, width : int
+        The number of rows and of features.
+    entries : int
+        About how many numbers a pass reads.
+    layout : {"dense", "sparse", "mixed"}
+        How the rows are stored.
+
+    Examples
+    --------
+    >>> from onlinear.theory import Examples, bounds
+    >>> examples = Examples([[1.0, 0.0], [0.0, -1.0]], [1, -1])
+    >>> bounds.perceptron(examples, u=[1.0, 1.0]).value, bounds.hinge(examples, u=[0.0, 0.0]).value
+    (2.0, 2.0)
     """
 
     def __init__(
@@ -70,41 +114,22 @@ class Examples:
         classes: Any = None,
         n_features: int = 0,
     ) -> None:
-        if y is None and isinstance(X, Iterator):
-            raise DataError("these blocks can be read only once; give a list, or an object that can be iterated again")
-        self._blocks: Iterable[Any] | None = X if y is None else None
-        self._arrays = None if y is None else open_arrays(X, y)
+        self._data = data = LabelledData(X, y)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self._passes = 1
-        self.n = self.width = self.entries = 0
-        layouts: set[str] = set()
-        labels: list[Any] = []
-        for chunk in self._chunks():
-            labels = distinct(chunk.y, labels, chunk.place)
-            sparse = chunk.matrix.sparse
-            if self.n and chunk.width != self.width and not sparse:
-                raise DataError(
-                    f"{chunk.place(0)} has {chunk.width} features, but {self.width} are known; dense rows need them all"
-                )
-            self.n += chunk.n
-            self.entries += chunk.nbytes // 8
-            layouts.add("sparse" if sparse else "dense")
-            self.width = max(self.width, chunk.width)
-        if self.n == 0:
-            raise DataError("no examples")
-        self.width = max(self.width, n_features)
-        self.layout = layouts.pop() if len(layouts) == 1 else "mixed"
-        self.classes: Classes = found_classes(labels) if classes is None else declared_classes(classes)
+        self.n, self.entries, self.layout = data.n, data.entries, data.layout
+        self.width = max(data.width, n_features)
+        self.classes: Classes = found_classes(data.labels) if classes is None else declared_classes(classes)
         self._readers: dict[type, Learner] = {}
 
     @property
     def seen(self) -> Examples:
-        """What the proofs speak of: these examples, where there are two classes."""
+        """The examples that the proofs are about: these, where there are two classes (compare `ClassPairs`)."""
         return self
 
     def repeated(self, passes: int) -> Examples:
-        """Return the examples as they pass by when they are read so many times, one after another."""
+        """Return the examples of several passes, one after another."""
         again = copy.copy(self)
         again._passes, again.n = passes, passes * self.n
         return again
@@ -115,17 +140,16 @@ class Examples:
         raw.normalize, raw._readers = False, {}
         return raw
 
-    def _chunks(self) -> Iterator[Chunk]:
-        for _ in range(self._passes):
-            yield from open_chunks(self._blocks) if self._arrays is None else [self._arrays]
+    def blocks(self) -> Iterator[LabelledRows]:
+        """Yield all rows in order, with labels ±1."""
+        return self._data.rows(self.classes, self._passes)
 
-    def blocks(self) -> Iterator[tuple[int, Chunk, slice, NDArray[np.int8]]]:
-        """Yield blocks in order: the number of the chunk's first row, the chunk, the rows in it, labels ±1."""
-        first = 0
-        for chunk in self._chunks():
-            for span in chunk.spans():
-                yield first, chunk, span, chunk.codes(self.classes, span)
-            first += chunk.n
+    def checksum(self, passes: int) -> str:
+        """Return the running checksum of a stream that consists of several passes over these examples."""
+        checksum = Checksum()
+        for rows in self.repeated(passes).blocks():
+            checksum.add(rows.row_sums(), rows.y)
+        return str(checksum)
 
     @property
     def labels(self) -> tuple[Any, Any]:
@@ -137,41 +161,43 @@ class Examples:
         """Return weights, or a pair (weights, intercept), as one vector: the intercept first, if there is one."""
         return self._reader(Perceptron()).vector(name, given)
 
-    def scores(self, w: Floats) -> Iterator[Part]:
+    def split(self, whole: Floats) -> Any:
+        """Return a vector with the intercept first as `vector` takes it: weights, or a pair (weights, intercept)."""
+        return (whole[1:], float(whole[0])) if self.bias else whole
+
+    def scores(self, w: Floats) -> Iterator[ScoredRows]:
         """Yield ⟨w,x⟩ of all rows, with a bound on each one's rounding error."""
-        size = math.nextafter(norm(w) * (1.0 + 16.0 * UNIT), math.inf) if w.any() else 0.0
-        for first, chunk, span, y in self.blocks():
-            block = chunk.block(span, self.bias, self.normalize)
-            terms = self._terms(block)
-            scores = self._measured(Perceptron(), block, chunk, first, span, w)
-            lengths = self._measured(Lengths(), block, chunk, first, span)
-            # Of a zero vector nothing is rounded; any other product may also underflow, before the row is scaled.
+        size = math.nextafter(accurate_norm(w) * (1.0 + 16.0 * UNIT), math.inf) if w.any() else 0.0
+        for rows in self.blocks():
+            block = rows.block(self.bias, normalize=self.normalize)
+            scores = self._measure(Perceptron(), rows, block, w)
+            lengths = self._measure(Lengths(), rows, block)
+            # The products with a zero vector are exact; any other may underflow, before the row is scaled.
             # An error bound that overflows decides nothing.
             with np.errstate(over="ignore"):
-                lost = self._underflow(chunk, first, span) if size else 0.0
-                errors = terms * (UNIT * (size * lengths) + lost)
-            yield Part(first + span.start, y, scores, errors)
+                lost = self._underflow(rows) if size else 0.0
+                errors = self._terms(block) * (UNIT * (size * lengths) + lost)
+            yield ScoredRows(rows.first, rows.y, scores, errors)
 
-    def _underflow(self, chunk: Chunk, first: int, span: slice) -> Floats | float:
-        """Return what a product may lose to underflow, once the sum over its row is scaled."""
+    def _underflow(self, rows: LabelledRows) -> Floats | float:
+        """Return the most that a product can lose to underflow, once the sum over its row is scaled."""
         if not self.normalize:
             return _LEAST
-        lengths = self._measured(Lengths(), chunk.block(span, 0, normalize=False), chunk, first, span)
+        lengths = self._measure(Lengths(), rows, rows.block())
         # A zero row stays as it is. Not 1/‖x‖ first, which may overflow.
         return np.maximum(_LEAST, 2.0 * _LEAST / np.where(lengths > 0.0, lengths, 2.0))
 
     def prices(self, w: Floats) -> Iterator[tuple[int, NDArray[np.int8], Floats]]:
-        """Yield ⟨w,x⟩ of all rows as they come out, for those who need no more."""
-        for first, chunk, span, y in self.blocks():
-            block = chunk.block(span, self.bias, self.normalize)
-            yield first + span.start, y, self._measured(Perceptron(), block, chunk, first, span, w)
+        """Yield ⟨w,x⟩ of all rows, in floating point without error bounds."""
+        for rows in self.blocks():
+            block = rows.block(self.bias, normalize=self.normalize)
+            yield rows.first, rows.y, self._measure(Perceptron(), rows, block, w)
 
     def lengths(self) -> Iterator[tuple[int, Floats, float]]:
         """Yield ‖x‖ of all rows, and a bound on the relative error."""
-        for first, chunk, span, _ in self.blocks():
-            block = chunk.block(span, self.bias, self.normalize)
-            lengths = self._measured(Lengths(), block, chunk, first, span)
-            yield first + span.start, lengths, self._terms(block) * UNIT
+        for rows in self.blocks():
+            block = rows.block(self.bias, normalize=self.normalize)
+            yield rows.first, self._measure(Lengths(), rows, block), self._terms(block) * UNIT
 
     def rows(self, numbers: NDArray[np.intp]) -> tuple[Any, NDArray[np.int8]]:
         """Return some rows as a CSR matrix of float64, and their labels; a normalised row is rounded once."""
@@ -181,18 +207,18 @@ class Examples:
         outside = numbers[(numbers < 0) | (numbers >= self.n)]
         if outside.size:
             raise DataError(f"there are {self.n} rows; row {int(outside[0])} is not among them")
-        order = np.argsort(numbers, kind="stable")
-        wanted, parts, codes = numbers[order], [], []
-        for first, chunk, span, y in self.blocks():
-            low, high = np.searchsorted(wanted, [first + span.start, first + span.stop])
-            if low < high:
-                chosen = wanted[low:high] - first
-                parts.append(_as_csr(chunk.block(chosen, self.bias, self.normalize), self.width))
-                codes.append(y[chosen - span.start])
-        back = np.empty(numbers.size, dtype=np.intp)
-        back[order] = np.arange(numbers.size)
         if not numbers.size:
             return scipy.sparse.csr_array((0, self.width + self.bias)), np.empty(0, dtype=np.int8)
+        order = np.argsort(numbers, kind="stable")
+        wanted, parts, codes = numbers[order], [], []
+        for rows in self.blocks():
+            low, high = np.searchsorted(wanted, [rows.first, rows.first + rows.y.size])
+            if low < high:
+                chosen = wanted[low:high]
+                parts.append(as_csr(rows.choose(chosen, self.bias, normalize=self.normalize), self.width))
+                codes.append(rows.y[chosen - rows.first])
+        back = np.empty(numbers.size, dtype=np.intp)
+        back[order] = np.arange(numbers.size)
         return scipy.sparse.vstack(parts, format="csr")[back], np.concatenate(codes)[back]
 
     def learner(self, rule_: Any) -> Learner:
@@ -202,11 +228,33 @@ class Examples:
         return learner
 
     def feed(self, learner: Learner) -> None:
-        """Let a learner go over all examples once."""
-        for _, chunk, span, y in self.blocks():
-            end = learner.learn(chunk.block(span, self.bias, self.normalize), y)
-            if end < y.size:
-                raise learner.refuse(chunk, span.start + end)
+        """Let a learner learn from all examples once."""
+        for rows in self.blocks():
+            self._learn(learner, rows)
+
+    def feed_in_blocks(self, learner: Learner) -> Iterator[None]:
+        """Let a learner learn from all examples once; yield after every `SUMMED_ROWS` rows, and at the end."""
+        for rows in self.blocks():
+            for part in rows.cut(SUMMED_ROWS):
+                self._learn(learner, part)
+                if (part.first + part.y.size) % SUMMED_ROWS == 0:
+                    yield
+        yield
+
+    def score_with(self, rule_: Any) -> Iterator[ScoredBlock]:
+        """Yield all blocks with a rule's first scores; raise an `AssumptionError` where it does not accept a row."""
+        reader = self.learner(rule_)
+        for rows in self.blocks():
+            block = rows.block(self.bias, normalize=self.normalize)
+            scores, _, end = reader.score(block, rows.y.size, 0)
+            if end < rows.y.size:
+                raise AssumptionError(str(rows.refuse(reader, end)))
+            yield ScoredBlock(rows.first, block, rows.y, scores)
+
+    def _learn(self, learner: Learner, rows: LabelledRows) -> None:
+        end = learner.learn(rows.block(self.bias, normalize=self.normalize), rows.y)
+        if end < rows.y.size:
+            raise rows.refuse(learner, end)
 
     def _reader(self, rule_: Any) -> Learner:
         kind = type(rule_)
@@ -214,42 +262,32 @@ class Examples:
             self._readers[kind] = self.learner(rule_)
         return self._readers[kind]
 
-    def _measured(
-        self, rule_: Any, block: Block, chunk: Chunk, first: int, span: slice, w: Floats | None = None
-    ) -> Floats:
+    def _measure(self, rule_: Any, rows: LabelledRows, block: Block, w: Floats | None = None) -> Floats:
         reader = self._reader(rule_)
         if w is not None:
             weights_of(reader.arrays)[:] = w
-        n = span.stop - span.start
-        measured, _, end = reader.score(block, n, 0)
-        if end < n:
-            raise reader.refuse(chunk, span.start + end)
-        return measured
+        measures, _, end = reader.score(block, rows.y.size, 0)
+        if end < rows.y.size:
+            raise rows.refuse(reader, end)
+        return measures
 
     def _terms(self, block: Block) -> float:
-        """Return how many roundings a sum over a row takes, at most."""
-        entries = int(np.diff(block.indptr).max()) if isinstance(block, SparseBlock) else self.width
+        """Return the most roundings that a sum over a row takes; the same for all blocks, wherever they are cut."""
+        entries = self._data.most_entries if isinstance(block, SparseBlock) else self.width
         return (2.0 if self.normalize else 1.0) * (entries + 16.0)
 
 
-def _as_csr(block: Block, width: int) -> Any:
-    """Return a block as a CSR matrix of float64, with the constant 1 of an intercept in column 0."""
-    import scipy.sparse
-
-    rows: Any
-    if isinstance(block, SparseBlock):
-        shape = (block.indptr.size - 1, width)
-        rows = scipy.sparse.csr_array((block.values, block.indices, block.indptr), shape=shape).astype(np.float64)
-        rows.eliminate_zeros()
-    else:
-        rows = scipy.sparse.csr_array(block.values.astype(np.float64))
-    if block.normalize:
-        rows = scipy.sparse.diags_array(_inverse_norms(rows)) @ rows
-    if block.bias:
-        ones: Any = scipy.sparse.csr_array(np.ones((rows.shape[0], 1)))
-        rows = scipy.sparse.hstack([ones, rows])
-    return scipy.sparse.csr_array(rows)
+def examples_of(X: Any, y: Any = None, **options: Unpack[Opening]) -> Examples:
+    """Return X itself where it is `Examples`; otherwise open X and y."""
+    if not isinstance(X, Examples):
+        return Examples(X, y, **options)
+    check_opened_once(X, {"y": y, **options})
+    return X
 
 
-def _inverse_norms(rows: Any) -> Floats:
-    return np.array([inverse_norm(rows.data, a, b - a) for a, b in pairwise(rows.indptr.tolist())])
+def check_opened_once(examples: Any, options: Mapping[str, Any]) -> None:
+    """Raise where an option that belongs to the opening of examples is given beside them."""
+    for name, value in options.items():
+        if not (value is None or (isinstance(value, int) and value == 0)):
+            kind = type(examples).__name__
+            raise ParameterError(f"{name} is given beside {kind}, which have their own; leave it out")

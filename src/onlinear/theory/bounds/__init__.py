@@ -1,7 +1,8 @@
-"""What the theorems allow, as numbers for the examples at hand: one function a theorem.
+"""What the theorems allow, as numbers for given examples: one function per theorem.
 
-Every bound is rounded outward, says which of its assumptions were checked on the examples, and raises
-an `AssumptionError` where one of them fails.
+Every bound is rounded outward, lists the assumptions that were checked on the examples, and raises an
+`AssumptionError` where one of them fails. Each takes a matrix and labels, or `onlinear.theory.Examples`, which several
+bounds can share.
 """
 
 from onlinear.theory.bounds.additive import growth, hinge, mistake_lemma, perceptron, warm_start

@@ -1,47 +1,36 @@
-"""The perceptron's mistakes: P1 to P5 of the theory sheet.
-
-Each theorem has two functions: one for matrices and labels, and one, `…_of`, for `Examples` that are
-already open and a vector with the intercept first.
-"""
+"""The perceptron's mistakes: P1 to P5 of the theory sheet."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from onlinear.checks import check_integers
-from onlinear.engine.flat import Floats
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
-from onlinear.theory.comparator import comparator_of, hinge_bound
-from onlinear.theory.exact import float_up, inner, root_above, root_below, root_down, root_up, squared
-from onlinear.theory.examples import Examples
-from onlinear.theory.measures import hinge_sum, squared_radius
+from onlinear.theory.bounds.geometry import FROM_ZERO, separating_geometry
+from onlinear.theory.bounds.witnesses import find_comparator
+from onlinear.theory.check.exact import float_up, inner, root_above, root_below, root_down, root_up, squared
+from onlinear.theory.check.extremes import squared_radius
+from onlinear.theory.check.hinge import hinge_bound, hinge_sum
+from onlinear.theory.examples import Opening, examples_of
 
 NO_OTHER_ROUNDS = "there are no rounds but these"
 
 
-def perceptron(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def perceptron(X: Any, y: Any = None, u: Any = None, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the perceptron's mistakes: in any order, over any number of passes.
 
     M ≤ (R/γ(u))², where R = max‖x‖ and γ(u) = min y⟨u,x⟩/‖u‖, for every u that separates.
 
     Parameters
     ----------
-    X, y : matrix and labels
-        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+    X, y : matrix and labels, or Examples
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again. Several bounds on the
+        same data share one `onlinear.theory.Examples`, which takes the place of X, y and the options.
     u : array, or pair (array, float)
         The comparator, and its intercept. Default: a separator with nearly the largest margin.
-    fit_intercept, normalize, classes
+    fit_intercept, normalize, classes, n_features
         As in `onlinear.run`; with an intercept, x has a further 1, and γ is the augmented margin.
 
     Returns
@@ -55,32 +44,17 @@ def perceptron(
     >>> bounds.perceptron(np.eye(12), np.ones(12), np.ones(12), classes=(-1, 1)).value
     12.0
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return perceptron_of(examples, whole)
-
-
-def perceptron_of(examples: Examples, u: Floats) -> Bound:
-    """Return P1 for open examples."""
-    geometry = separating(examples, u)
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     return Bound(
         float_up(geometry.difficulty),
-        "P1 perceptron",
-        checked=(separates(examples),),
+        "Perceptron mistake bound (P1)",
+        checked=(geometry.checked,),
         declared=(FROM_ZERO, EXACT),
         quantities=geometry.quantities(),
     )
 
 
-def warm_start(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    start: Any,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def warm_start(X: Any, y: Any = None, u: Any = None, *, start: Any, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the perceptron's mistakes from first weights v.
 
     M ≤ [R² − 2aγ + √((R² − 2aγ)² + 4γ²(b² − a²))] / (2γ²) with a = ⟨u,v⟩/‖u‖, b = ‖v‖ and γ = γ(u).
@@ -89,7 +63,7 @@ def warm_start(
     ----------
     start : array, or pair (array, float)
         v, the weights before round one.
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -101,14 +75,9 @@ def warm_start(
     >>> bounds.warm_start(X, y, [1.0, 1.0], start=[3.0, 3.0]).value
     0.0
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return warm_start_of(examples, whole, examples.vector("start", start))
-
-
-def warm_start_of(examples: Examples, u: Floats, v: Floats) -> Bound:
-    """Return P2 for open examples."""
-    geometry = separating(examples, u)
-    along, square = inner(u, v), squared(v)
+    examples = examples_of(X, y, **options)
+    geometry, v = separating_geometry(examples, u), examples.vector("start", start)
+    along, square = inner(geometry.u, v), squared(v)
     # Multiplied by ‖u‖², so that no other root is left: m + √(m² + 4g²c) over 2g², with g = min y⟨u,x⟩.
     g, c = geometry.least.value, square * geometry.squared_norm - along**2
     m = geometry.squared_radius * geometry.squared_norm - 2 * along * g
@@ -117,22 +86,14 @@ def warm_start_of(examples: Examples, u: Floats, v: Floats) -> Bound:
     bound = (m + root_above(radicand)) / (2 * g**2) if m >= 0 else 2 * c / (root_below(radicand) - m)
     return Bound(
         float_up(bound),
-        "P2 perceptron, warm start",
-        checked=(separates(examples),),
+        "Perceptron warm-start bound (P2)",
+        checked=(geometry.checked,),
         declared=("the first weights are v", EXACT),
         quantities={**geometry.quantities(), "start_norm": root_up(square)},
     )
 
 
-def mistake_lemma(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def mistake_lemma(X: Any, y: Any = None, u: Any = None, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the perceptron's mistakes from the distance that each one takes off.
 
     M ≤ ‖u‖²R² for y⟨u,x⟩ ≥ 1 on all rounds: every mistake lowers ‖w − R²u‖² by at least R². A u with
@@ -140,7 +101,7 @@ def mistake_lemma(
 
     Parameters
     ----------
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -150,17 +111,11 @@ def mistake_lemma(
     >>> bound.value, bound.quantities["squared_norm"], bound.quantities["fall"]
     (2.0, 2.0, 1.0)
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return mistake_lemma_of(examples, whole)
-
-
-def mistake_lemma_of(examples: Examples, u: Floats) -> Bound:
-    """Return P3 for open examples."""
-    geometry = separating(examples, u)
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     return Bound(
         float_up(geometry.difficulty),
-        "P3 mistake lemma",
-        checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+        "Perceptron mistake lemma (P3)",
+        checked=(geometry.checked, "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
         declared=(FROM_ZERO, EXACT),
         quantities={
             "radius": root_up(geometry.squared_radius),
@@ -170,17 +125,8 @@ def mistake_lemma_of(examples: Examples, u: Floats) -> Bound:
     )
 
 
-def growth(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    updates: int,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
-    """Return what is certain of the perceptron's weights after k updates, and the k at which it contradicts itself.
+def growth(X: Any, y: Any = None, u: Any = None, *, updates: int, **options: Unpack[Opening]) -> Bound:
+    """Return bounds on the perceptron's weights after k updates, and the k at which they contradict each other.
 
     kγ ≤ ⟨w,u⟩/‖u‖ ≤ ‖w‖ ≤ R√k with γ = γ(u): the first grows faster than the last, and they cross at
     k = (R/γ)². The quantities are ``inner_at_least`` = kγ, rounded down, ``norm_at_most`` = R√k,
@@ -190,7 +136,7 @@ def growth(
     ----------
     updates : int
         k, at least 0.
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -201,19 +147,13 @@ def growth(
     >>> bound.value, bound.quantities["inner_at_least"], bound.quantities["norm_at_most"]
     (4.0, 2.0, 2.0)
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return growth_of(examples, whole, updates)
-
-
-def growth_of(examples: Examples, u: Floats, updates: int) -> Bound:
-    """Return P4 for open examples."""
     check_integers(0, updates=updates)
-    updates = int(updates)  # NumPy's have a limit
-    geometry = separating(examples, u)
+    updates = int(updates)  # NumPy's integers overflow
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     return Bound(
         float_up(geometry.difficulty),
-        "P4 growth",
-        checked=(separates(examples),),
+        "Perceptron growth of the weights (P4)",
+        checked=(geometry.checked,),
         declared=(FROM_ZERO, EXACT),
         quantities={
             **geometry.quantities(),
@@ -225,16 +165,8 @@ def growth_of(examples: Examples, u: Floats, updates: int) -> Bound:
     )
 
 
-def hinge(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
-    """Return the bound on the perceptron's mistakes in one pass where nothing needs to separate the examples.
+def hinge(X: Any, y: Any = None, u: Any = None, **options: Unpack[Opening]) -> Bound:
+    """Return the bound on the perceptron's mistakes in one pass, for any u and any examples, separable or not.
 
     M ≤ a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all examples: for
     every u at once, and every order. The length of u matters. Infinite where H is too large for a float.
@@ -243,7 +175,7 @@ def hinge(
     ----------
     u : array, or pair (array, float)
         Any comparator. Default: `onlinear.best_comparator`, which makes the bound smallest.
-    X, y, fit_intercept, normalize, classes
+    X, y, **options
         As in `perceptron`.
 
     Examples
@@ -255,17 +187,12 @@ def hinge(
     >>> bounds.hinge(X, y, [1.0]).mistakes
     4
     """
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return hinge_of(examples, comparator_of(examples).whole if u is None else examples.vector("u", u))
-
-
-def hinge_of(examples: Examples, u: Floats) -> Bound:
-    """Return P5 for open examples."""
-    loss = hinge_sum(examples, u)
-    radius, norm = squared_radius(examples).value, squared(u)
+    examples = examples_of(X, y, **options)
+    vector = find_comparator(examples) if u is None else examples.vector("u", u)
+    radius, norm, loss = squared_radius(examples).value, squared(vector), hinge_sum(examples, vector)
     return Bound(
         hinge_bound(radius, norm, Fraction(loss)) if math.isfinite(loss) else math.inf,
-        "P5 perceptron, not separable",
+        "Perceptron hinge bound (P5)",
         checked=(f"R and H are taken over all {examples.n:,} rounds",),
         declared=(FROM_ZERO, NO_OTHER_ROUNDS, EXACT),
         quantities={"radius": root_up(radius), "norm": root_up(norm), "hinge_sum": loss},

@@ -5,27 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from onlinear.checks import check_integers
-from onlinear.engine.flat import Floats
+from onlinear.rounding import UNIT
 from onlinear.runs.batch import Schedule, step_size_of
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
-from onlinear.theory.exact import float_up, root_up
-from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.bounds.geometry import FROM_ZERO, separating_geometry
+from onlinear.theory.check.exact import float_up, root_up
+from onlinear.theory.examples import Opening, examples_of
 
 _MAX_STEPS = 1_000_000
 
 
 def batch_perceptron(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
+    X: Any, y: Any = None, u: Any = None, *, n: int | None = None, **options: Unpack[Opening]
 ) -> Bound:
     """Return the bound on the steps of `onlinear.batch_perceptron` with a constant step size.
 
@@ -34,7 +28,9 @@ def batch_perceptron(
 
     Parameters
     ----------
-    X, y, u, fit_intercept, normalize, classes
+    n : int, optional
+        The most examples that a step can take together. Default: the number of rows.
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -45,18 +41,12 @@ def batch_perceptron(
     >>> bound.value, bound.quantities["updates"]
     (6.25, 16.0)
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return batch_perceptron_of(examples, whole)
-
-
-def batch_perceptron_of(examples: Examples, u: Floats, n: int | None = None) -> Bound:
-    """Return P10 for open examples, of which at most n (all) are in a step together."""
-    geometry = separating(examples, u)
-    n = examples.n if n is None else n
+    geometry = separating_geometry(examples_of(X, y, **options), u)
+    n = geometry.n if n is None else n
     return Bound(
         float_up(Fraction((n + 1) ** 2, 4 * n) * geometry.difficulty),
-        "P10 batch perceptron",
-        checked=(separates(examples),),
+        "Batch perceptron step bound (P10)",
+        checked=(geometry.checked,),
         declared=(FROM_ZERO, "the step size is constant", EXACT),
         quantities={**geometry.quantities(), "n": n, "updates": float_up(n * geometry.difficulty)},
         of="steps",
@@ -70,9 +60,8 @@ def batch_schedule(
     *,
     schedule: Schedule,
     max_steps: int = _MAX_STEPS,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
+    n: int | None = None,
+    **options: Unpack[Opening],
 ) -> Bound:
     """Return the bound on the steps of `onlinear.batch_perceptron` with step sizes η_k.
 
@@ -85,7 +74,9 @@ def batch_schedule(
         η_k, as in `onlinear.batch_perceptron`.
     max_steps : int
         Look no further than this; the bound is infinite where no K was found.
-    X, y, u, fit_intercept, normalize, classes
+    n : int, optional
+        The most examples that a step can take together. Default: the number of rows.
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -97,19 +88,11 @@ def batch_schedule(
     >>> bounds.batch_schedule(X, y, u, schedule="1/k").mistakes
     19
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return batch_schedule_of(examples, whole, schedule, max_steps)
-
-
-def batch_schedule_of(
-    examples: Examples, u: Floats, schedule: Schedule, max_steps: int = _MAX_STEPS, n: int | None = None
-) -> Bound:
-    """Return P11 for open examples, of which at most n (all) are in a step together."""
     check_integers(1, max_steps=max_steps)
     max_steps = int(max_steps)
     step_size = step_size_of(schedule)
-    geometry = separating(examples, u)
-    n = examples.n if n is None else n
+    geometry = separating_geometry(examples_of(X, y, **options), u)
+    n = geometry.n if n is None else n
     goal = n**2 * geometry.difficulty
     # A constant step size makes the quotient K.
     first = (
@@ -125,8 +108,8 @@ def batch_schedule_of(
         notes.append(f"with step sizes 1/k, K is exponential in nR/γ: about exp({exponent:.3g})")
     return Bound(
         first,
-        "P11 batch perceptron, schedule",
-        checked=(separates(examples),),
+        "Batch perceptron step bound with a schedule (P11)",
+        checked=(geometry.checked,),
         declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "n": n, "goal": float_up(goal)},
         strict=True,
@@ -146,7 +129,7 @@ def _first_beyond(goal: Fraction, step_size: Callable[[int], float], max_steps: 
         eta = step_size(k)
         if eta > largest:
             # Sums are in units of the largest step so far, rounded to a power of two: so none overflows, and what
-            # underflows is nothing beside it.
+            # underflows is negligible beside it.
             largest, before, exponent = eta, exponent, math.frexp(eta)[1]
             total = math.ldexp(total, before - exponent)
             squares = math.ldexp(squares, 2 * (before - exponent))

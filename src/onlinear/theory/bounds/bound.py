@@ -1,4 +1,4 @@
-"""What a theorem says about examples: a number, and what it rests on."""
+"""The bound that a theorem gives for examples: a number, and its assumptions."""
 
 from __future__ import annotations
 
@@ -8,43 +8,42 @@ from dataclasses import dataclass, field
 from onlinear.display import Facts, rounded_down, rounded_up
 
 EXACT = "rounding decided no prediction"
-"""What is declared wherever the mistakes or updates of a learner are bounded; see `Bound`."""
+"""Declared wherever the mistakes or updates of a learner are bounded; see `Bound`."""
 
 _COUNTS = ("mistakes", "updates", "steps")
 _GIVEN = ("eta", "delta", "p", "C", "alpha", "theta")
-"""Quantities that are no bounds themselves."""
+"""Quantities that are given, not bounds."""
 _AT_LEAST = ("margin", "margin_when_halted", "inner_at_least", "cosine_at_least")
 """Quantities that are bounds from below; all others are bounds from above, or counts."""
 
 
 @dataclass(frozen=True, repr=False)
 class Bound(Facts):
-    """A theorem's number for the examples at hand, rounded outward, with the assumptions that it rests on.
+    """The bound that a theorem gives for examples, rounded outward, with its assumptions.
 
     Attributes
     ----------
     value : float
-        The number; never below what the theorem says (of a bound from below, never above). Infinite where
+        The number; never below the theorem's own (of a bound from below, never above). Infinite where
         nothing is known.
     theorem : str
-        Which theorem, in short.
+        The name of the theorem.
     checked : tuple of str
         The assumptions that were checked on the examples.
     declared : tuple of str
-        The assumptions that could not be: they are the caller's word. The theorems speak of exact
-        arithmetic, so every bound on a learner's mistakes, updates or steps declares `EXACT`: in a run in
-        floating point a score that is within rounding of 0 may fall on the other side, and the run go
-        another way.
+        The assumptions that could not be checked, for which the caller vouches. The theorems assume exact
+        arithmetic, so every bound on a learner's mistakes, updates or steps declares `EXACT`: in floating point a score
+        that is within rounding of 0 may get the other sign, and the run may take another course.
     quantities : dict
-        What the number is made of.
+        The quantities in the formula.
     strict : bool
-        Whether the theorem says "fewer than", not "at most".
+        Whether the bound is "fewer than", not "at most".
     of : str
         What is bounded: "mistakes", "updates", "steps", "expected mistakes", "margin", "risk" or "dimension".
     lower : bool
         Whether it is bounded from below.
     note : str
-        What else there is to know about it.
+        A remark, such as why the bound is infinite.
     """
 
     value: float
@@ -61,7 +60,7 @@ class Bound(Facts):
     def mistakes(self) -> float:
         """The largest whole number that the bound allows (of a bound from below, the smallest), or infinity."""
         if self.of not in _COUNTS:
-            raise AttributeError(f"{self.theorem} bounds no count, but: {self.of}")
+            raise AttributeError(f"{self.theorem} bounds {self.of}, which is not a count")
         if math.isinf(self.value):
             return self.value
         if self.lower:

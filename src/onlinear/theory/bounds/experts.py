@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,23 +11,23 @@ from numpy.typing import NDArray
 from onlinear.engine.rows import SparseBlock
 from onlinear.errors import AssumptionError
 from onlinear.rules.experts import WeightedMajority
+from onlinear.theory.bounds.arguments import check_share
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.outward import (
-    check_share,
+from onlinear.theory.check.exact import float_up, root_above
+from onlinear.theory.check.logarithms import (
     half_keeping_log_down,
     inverse_log_up,
     keeping_log_up,
+    log2_up,
     log_up,
 )
-from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up, root_above
-from onlinear.theory.examples import Examples
+from onlinear.theory.examples import Examples, examples_of
 
 _ADVICE = "advice is −1 or +1 in every column"
 EQUAL = "the experts start with equal weights"
 
 
-class Advice(NamedTuple):
+class AdviceCounts(NamedTuple):
     """The number of experts N and of rounds T, the best expert and its mistakes m, as counted on the data."""
 
     N: int
@@ -41,10 +40,10 @@ class Advice(NamedTuple):
         return {"N": self.N, "T": self.T, "best_expert": self.best, "best_mistakes": self.m}
 
 
-def best_expert(examples: Examples) -> Advice:
-    """Return what the bounds need to know of open examples; raise where they are no advice."""
+def best_expert(examples: Examples) -> AdviceCounts:
+    """Count what the bounds need; raise where the examples are not advice."""
     made = np.zeros(examples.width, dtype=np.int64)
-    for _, block, y, _ in accepted(examples, WeightedMajority()):
+    for _, block, y, _ in examples.score_with(WeightedMajority()):
         values: NDArray[Any] = block.values
         if isinstance(block, SparseBlock):
             # Every row has all its entries, in order.
@@ -53,7 +52,7 @@ def best_expert(examples: Examples) -> Advice:
             raise AssumptionError(f"a block has {values.shape[1]} experts, another {examples.width}")
         made += (values != y[:, None]).sum(axis=0)
     best = int(np.argmin(made))
-    return Advice(examples.width, examples.n, best, int(made[best]))
+    return AdviceCounts(examples.width, examples.n, best, int(made[best]))
 
 
 def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any = None) -> Bound:
@@ -64,7 +63,7 @@ def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any =
 
     Parameters
     ----------
-    X, y : advice and labels
+    X, y : advice and labels, or Examples
         As in `onlinear.run`, ±1 from each expert; without y, blocks that can be iterated again and again.
     eta : float
         η, with 0 < η < 1; η = 1 is `halving`.
@@ -83,19 +82,14 @@ def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any =
     (6, 1)
     """
     check_share(eta=eta)
-    return weighted_majority_of(Examples(X, y, classes=classes), eta)
-
-
-def weighted_majority_of(examples: Examples, eta: float) -> Bound:
-    """Return weighted majority's bound for open examples."""
-    advice = best_expert(examples)
+    advice = best_expert(examples_of(X, y, classes=classes))
     log_n = log_up(advice.N)
     quantities = {**advice.quantities(), "eta": eta}
     if eta <= 0.5:
         quantities["looser"] = float_up(2 * (1 + Fraction(eta)) * advice.m + 2 * log_n / Fraction(eta))
     return Bound(
         float_up((log_n + advice.m * keeping_log_up(eta)) / half_keeping_log_down(eta)),
-        "weighted majority",
+        "Weighted majority mistake bound",
         checked=(_ADVICE,),
         declared=(EQUAL, EXACT),
         quantities=quantities,
@@ -118,20 +112,12 @@ def halving(X: Any, y: Any = None, *, classes: Any = None) -> Bound:
     >>> bounds.halving([[1, 1, -1, 1], [-1, 1, -1, -1]], [1, -1]).value
     2.0
     """
-    return halving_of(Examples(X, y, classes=classes))
-
-
-def halving_of(examples: Examples) -> Bound:
-    """Return Halving's bound for open examples."""
-    advice = best_expert(examples)
+    advice = best_expert(examples_of(X, y, classes=classes))
     if advice.m:
         raise AssumptionError(f"no expert is perfect: the best, number {advice.best}, errs {advice.m} times")
-    # log₂ of a power of two is exact; of other numbers it is no fraction.
-    exact = advice.N.bit_count() == 1
-    logarithm = math.log2(advice.N)
     return Bound(
-        logarithm if exact else logarithm + 4.0 * math.ulp(logarithm),
-        "halving",
+        float_up(log2_up(advice.N)),
+        "Halving mistake bound",
         checked=(_ADVICE, f"expert {advice.best} is perfect"),
         declared=(EQUAL, EXACT),
         quantities=advice.quantities(),
@@ -161,14 +147,9 @@ def randomized_weighted_majority(
     4.1589
     """
     check_share(eta=eta)
-    return randomized_weighted_majority_of(Examples(X, y, classes=classes), eta, delta)
-
-
-def randomized_weighted_majority_of(examples: Examples, eta: float, delta: float | None = None) -> Bound:
-    """Return randomised weighted majority's bound for open examples."""
-    advice = best_expert(examples)
+    advice = best_expert(examples_of(X, y, classes=classes))
     expected = (advice.m * keeping_log_up(eta) + log_up(advice.N)) / Fraction(eta)
-    return _drawn(expected, "randomised weighted majority", advice, {"eta": eta}, delta)
+    return _bound_draws(expected, "Randomised weighted majority mistake bound", advice, {"eta": eta}, delta)
 
 
 def anytime(X: Any, y: Any = None, *, delta: float | None = None, classes: Any = None) -> Bound:
@@ -188,19 +169,16 @@ def anytime(X: Any, y: Any = None, *, delta: float | None = None, classes: Any =
     >>> round(bounds.anytime([[1, 1, -1, 1], [-1, 1, -1, 1]], [-1, 1]).value, 4)
     3.7711
     """
-    return anytime_of(Examples(X, y, classes=classes), delta)
-
-
-def anytime_of(examples: Examples, delta: float | None = None) -> Bound:
-    """Return the bound without a horizon for open examples."""
-    advice = best_expert(examples)
+    advice = best_expert(examples_of(X, y, classes=classes))
     log_n = log_up(advice.N)
     regret = 2 * root_above(advice.T * log_n / 2) + root_above(log_n / 8)
-    return _drawn(advice.m + regret, "randomised weighted majority, anytime", advice, {}, delta)
+    return _bound_draws(advice.m + regret, "Anytime randomised weighted majority mistake bound", advice, {}, delta)
 
 
-def _drawn(expected: Fraction, theorem: str, advice: Advice, more: dict[str, float], delta: float | None) -> Bound:
-    """Return a bound on the expectation, or with δ one on what is drawn."""
+def _bound_draws(
+    expected: Fraction, theorem: str, advice: AdviceCounts, more: dict[str, float], delta: float | None
+) -> Bound:
+    """Return a bound on the expected mistakes, or with δ one on those of a run."""
     quantities = {**advice.quantities(), **more}
     if delta is None:
         return Bound(float_up(expected), theorem, (_ADVICE,), (EQUAL, EXACT), quantities, of="expected mistakes")

@@ -1,19 +1,19 @@
-"""What mistakes and margins say of examples to come: P12 and the size of margin classifiers."""
+"""Bounds on future examples: progressive validation (P12), and the VC dimension of margin classifiers."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from onlinear.checks import check_integers
-from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
+from onlinear.theory.bounds.arguments import check_share
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.geometry import opened, separates, separating
-from onlinear.theory.bounds.outward import check_share, inverse_log_up
-from onlinear.theory.exact import float_up, root_above
-from onlinear.theory.examples import Examples
+from onlinear.theory.bounds.geometry import separating_geometry
+from onlinear.theory.check.exact import float_up, root_above
+from onlinear.theory.check.logarithms import inverse_log_up
+from onlinear.theory.examples import Opening, examples_of
 
 
 def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | None = None) -> Bound:
@@ -29,8 +29,8 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
     delta : float
         δ, with 0 < δ < 1.
     examples : int, optional
-        How many examples there are, to check that no more rounds than that were played; otherwise one
-        pass is the caller's word.
+        The number of examples, to check that there were no more rounds than that; without it, the bound declares
+        that each example was seen once.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
     deviation = root_above(inverse_log_up(delta) / (2 * rounds))
     return Bound(
         min(1.0, float_up(Fraction(mistakes, rounds) + deviation)),
-        "P12 progressive validation",
+        "Progressive validation (P12)",
         checked=() if examples is None else (once,),
         declared=(*((once,) if examples is None else ()), "examples are independent, of one distribution (i.i.d.)"),
         quantities={"mistakes": mistakes, "rounds": rounds, "delta": delta},
@@ -59,22 +59,14 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
     )
 
 
-def vc_dimension(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def vc_dimension(X: Any, y: Any = None, u: Any = None, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the VC dimension of classifiers with the margin of u: how rich a class they are.
 
     At most min(d, ⌈R²/γ²⌉) + 1 for γ = γ(u) and d features (an intercept is one more).
 
     Parameters
     ----------
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -84,18 +76,12 @@ def vc_dimension(
     >>> bounds.vc_dimension(np.eye(12), np.ones(12), np.ones(12), classes=(-1, 1)).value
     13.0
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return vc_dimension_of(examples, whole)
-
-
-def vc_dimension_of(examples: Examples, u: Floats) -> Bound:
-    """Return the bound on the VC dimension for open examples."""
-    geometry = separating(examples, u)
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     return Bound(
-        float(min(u.size, math.ceil(geometry.difficulty)) + 1),
+        float(min(geometry.u.size, math.ceil(geometry.difficulty)) + 1),
         "VC dimension of margin classifiers",
-        checked=(separates(examples),),
+        checked=(geometry.checked,),
         declared=("examples to come have ‖x‖ ≤ R, too",),
-        quantities={**geometry.quantities(), "features": u.size},
+        quantities={**geometry.quantities(), "features": geometry.u.size},
         of="dimension",
     )

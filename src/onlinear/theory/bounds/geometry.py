@@ -5,25 +5,24 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
-from onlinear.theory.exact import float_down, float_up, root_down, root_up, squared
+from onlinear.theory.bounds.witnesses import find_separator
+from onlinear.theory.check.exact import float_down, float_up, root_down, root_up, squared
+from onlinear.theory.check.extremes import Extreme, least_agreement, squared_radius
 from onlinear.theory.examples import Examples
-from onlinear.theory.hard_margin import margin_interval
-from onlinear.theory.interval import learned_kind
-from onlinear.theory.measures import Extreme, least_agreement, squared_radius
 
 FROM_ZERO = "the first weights are 0"
 
 
 class Geometry(NamedTuple):
-    """R² = max‖x‖², the smallest y⟨u,x⟩ with its row, and ‖u‖².
+    """R² = max‖x‖², the smallest y⟨u,x⟩ with its row, and ‖u‖², for n examples and u with the intercept first.
 
     Where rows are normalised the first is a bound from above and the second one from below.
     """
 
+    n: int
+    u: Floats
     squared_radius: Fraction
     least: Extreme
     squared_norm: Fraction
@@ -38,6 +37,11 @@ class Geometry(NamedTuple):
         """(R/γ(u))²."""
         return self.squared_radius / self.squared_margin
 
+    @property
+    def checked(self) -> str:
+        """What `separating_geometry` has checked, in words."""
+        return f"u separates all {self.n:,} examples, and ‖x‖ ≤ R on them"
+
     def quantities(self) -> dict[str, float]:
         """Return R, rounded up, γ(u), rounded down, and (R/γ(u))², rounded up."""
         return {
@@ -47,36 +51,17 @@ class Geometry(NamedTuple):
         }
 
 
-def opened(X: Any, y: Any, u: Any, *, fit_intercept: bool, normalize: bool, classes: Any) -> tuple[Examples, Floats]:
-    """Return the examples and the comparator, with the intercept first; without one, the best that is found."""
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return examples, separator(examples) if u is None else examples.vector("u", u)
+def geometry_of(examples: Examples, u: Floats) -> Geometry:
+    """Return the geometry of any u with the intercept first."""
+    return Geometry(examples.n, u, squared_radius(examples).value, least_agreement(examples, u), squared(u))
 
 
-def separator(examples: Examples) -> Floats:
-    """Return a separator with nearly the largest margin, the intercept first."""
-    found = margin_interval(examples, learned_kind(examples), tol=1e-3, max_steps=1000)
-    if found.weights is None:
-        raise AssumptionError("no separator is known: none was found, and u is not given")
-    return np.concatenate([[found.intercept] * examples.bias, found.weights])
-
-
-def measured(examples: Examples, u: Floats) -> Geometry:
-    """Return the geometry of any u."""
-    return Geometry(squared_radius(examples).value, least_agreement(examples, u), squared(u))
-
-
-def separating(examples: Examples, u: Floats) -> Geometry:
-    """Return the geometry of a u that separates the examples; raise where it does not."""
-    geometry = measured(examples, u)
+def separating_geometry(examples: Examples, u: Any) -> Geometry:
+    """Return the geometry of a u that separates the examples, by default one that is searched for; raise otherwise."""
+    geometry = geometry_of(examples, find_separator(examples) if u is None else examples.vector("u", u))
     least = geometry.least
     if least.value <= 0:
         at_least = float_down(least.value)
         found = f"is {at_least:g}" if least.exact else f"is not certainly above {at_least:g}"
         raise AssumptionError(f"u does not separate the examples: y⟨u,x⟩ {found} at row {least.row}")
     return geometry
-
-
-def separates(examples: Examples) -> str:
-    """Return in words what `separating` has checked."""
-    return f"u separates all {examples.n:,} examples, and ‖x‖ ≤ R on them"

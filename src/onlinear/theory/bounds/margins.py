@@ -1,10 +1,10 @@
-"""Bounds on margins, and on the steps of rules that ask for one: P6 to P9 of the theory sheet."""
+"""Bounds on margins, and on the updates of margin perceptrons: P6 to P9 of the theory sheet."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +12,24 @@ from numpy.typing import NDArray
 from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError, ParameterError
 from onlinear.runs.outcome import Run
+from onlinear.theory.bounds.arguments import check_at_least
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating
-from onlinear.theory.bounds.outward import check_at_least, log_up
-from onlinear.theory.exact import float_up, root_above, root_below, root_down, root_up
-from onlinear.theory.examples import Examples
-from onlinear.theory.interval import learned_kind, proven_upper
+from onlinear.theory.bounds.geometry import FROM_ZERO, separating_geometry
+from onlinear.theory.check.exact import float_up, root_above, root_below, root_down, root_up
+from onlinear.theory.check.interval import learned_kind, proven_upper
+from onlinear.theory.check.logarithms import log_up
+from onlinear.theory.examples import Opening, examples_of
 
 
 def backward(run: Run) -> Bound:
-    """Return the bound on the margin of every separator of what a run has seen: the proof read backwards.
+    """Return the bound on the margin of any separator of a run's examples, from its weights alone.
 
     γ* ≤ ‖w − v‖/Σλ, where an additive rule has led from v to w = v + Σ λ y x; infinite without an update.
 
     Parameters
     ----------
     run : Run
-        Of an additive rule.
+        A run of an additive rule.
 
     Examples
     --------
@@ -42,26 +43,17 @@ def backward(run: Run) -> Bound:
         raise ParameterError(f"run is {run!r}; it must be a Run, as onlinear.run returns it")
     margin = run.margin_upper_bound
     if margin is None:
-        raise AssumptionError(f"{type(run.rule).__name__} is not additive: its weights are no sum of steps λ·y·x")
+        raise AssumptionError(f"{type(run.rule).__name__} is not additive: its weights are not a sum of steps λ·y·x")
     return Bound(
         margin,
-        "P6 the proof read backwards",
+        "Margin bound from the weights (P6)",
         declared=("the rule moves w by λ·y·x only, λ ≥ 0",),
         quantities={"updates": run.updates, "steps": run.state.steps},
         of="margin",
     )
 
 
-def duality(
-    X: Any,
-    y: Any = None,
-    *,
-    rows: Any,
-    shares: Any,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def duality(X: Any, y: Any = None, *, rows: Any, shares: Any, **options: Unpack[Opening]) -> Bound:
     """Return the bound on every separator's margin that a convex combination of the vectors y·x proves.
 
     γ* ≤ ‖Σ λ y x‖ for λ ≥ 0, Σλ = 1; the smallest such length is γ*.
@@ -70,7 +62,7 @@ def duality(
     ----------
     rows, shares : arrays
         The rows that take part, by their numbers, and their λ, at least 0, which are divided by their sum.
-    X, y, fit_intercept, normalize, classes
+    X, y, **options
         As in `perceptron`.
 
     Examples
@@ -79,54 +71,22 @@ def duality(
     >>> bounds.duality([[3.0, 0.0], [0.0, -4.0]], [1, -1], rows=[0, 1], shares=[1, 1]).value
     2.5
     """
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return duality_of(examples, _numbers(rows), _shares(shares))
-
-
-def _numbers(rows: Any) -> NDArray[np.intp]:
-    """Return row numbers, which nothing was cut off."""
-    numbers = np.asarray(rows)
-    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
-        raise ParameterError(f"rows is {rows!r}; it must be the numbers of rows, which are integers")
-    return numbers.astype(np.intp)
-
-
-def _shares(shares: Any) -> Floats:
-    """Return the shares of a convex combination, up to their sum."""
-    try:
-        values = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"shares is {shares!r}; it must be numbers, one for each row") from error
-    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0.0)).all():
-        raise ParameterError(f"shares is {shares!r}; it must be finite numbers, at least 0, one for each row")
-    return values
-
-
-def duality_of(examples: Examples, rows: NDArray[np.intp], shares: Floats) -> Bound:
-    """Return P7 for open examples."""
-    if rows.size != shares.size or not shares.any():
+    examples = examples_of(X, y, **options)
+    numbers, weights = _numbers(rows), _shares(shares)
+    if numbers.size != weights.size or not weights.any():
         raise ParameterError(
-            f"{shares.size} shares for {rows.size} rows; each row needs one, and not all of them may be 0"
+            f"{weights.size} shares for {numbers.size} rows; each row needs one, and not all of them may be 0"
         )
     return Bound(
-        proven_upper(examples, rows, shares, learned_kind(examples)),
-        "P7 duality",
+        proven_upper(examples, numbers, weights, learned_kind(examples)),
+        "Margin duality (P7)",
         checked=("the shares are at least 0, and count for 1 together",),
-        quantities={"rows": rows.size},
+        quantities={"rows": numbers.size},
         of="margin",
     )
 
 
-def margin_perceptron(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    margin: float,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def margin_perceptron(X: Any, y: Any = None, u: Any = None, *, margin: float, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the updates of ``MarginPerceptron(margin, normalized=False)``.
 
     U ≤ (R² + 2b)/γ² for b = `margin` and γ = γ(u). When it halts, its own margin is above
@@ -136,7 +96,7 @@ def margin_perceptron(
     ----------
     margin : float
         b, at least 0.
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -146,20 +106,14 @@ def margin_perceptron(
     >>> bound.value, bound.quantities["margin_when_halted"]
     (4.0, 0.375)
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return margin_perceptron_of(examples, whole, margin)
-
-
-def margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
-    """Return P8 for open examples."""
     check_at_least(0.0, margin=margin)
-    geometry = separating(examples, u)
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     b, gamma2 = Fraction(margin), geometry.squared_margin
     reach = geometry.squared_radius + 2 * b
     return Bound(
         float_up(reach / gamma2),
-        "P8 margin perceptron",
-        checked=(separates(examples),),
+        "Margin perceptron update bound (P8)",
+        checked=(geometry.checked,),
         declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "margin_when_halted": root_down(b**2 * gamma2 / reach**2)},
         of="updates",
@@ -167,14 +121,7 @@ def margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
 
 
 def normalized_margin_perceptron(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    margin: float,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
+    X: Any, y: Any = None, u: Any = None, *, margin: float, **options: Unpack[Opening]
 ) -> Bound:
     """Return the bound on the updates of ``MarginPerceptron(margin)``.
 
@@ -185,7 +132,7 @@ def normalized_margin_perceptron(
     ----------
     margin : float
         β, with 0 ≤ β < γ(u).
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -195,14 +142,8 @@ def normalized_margin_perceptron(
     >>> bound.quantities["first_form"], bound.mistakes
     (14.0, 4)
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return normalized_margin_perceptron_of(examples, whole, margin)
-
-
-def normalized_margin_perceptron_of(examples: Examples, u: Floats, margin: float) -> Bound:
-    """Return P9 for open examples."""
     check_at_least(0.0, margin=margin)
-    geometry = separating(examples, u)
+    geometry = separating_geometry(examples_of(X, y, **options), u)
     beta = Fraction(margin)
     if beta**2 >= geometry.squared_margin:
         raise AssumptionError(
@@ -216,8 +157,8 @@ def normalized_margin_perceptron_of(examples: Examples, u: Floats, margin: float
         second = _largest_solution(R, gamma, room)
     return Bound(
         min(first, second),
-        "P9 margin perceptron, normalised",
-        checked=(separates(examples), "its margin is above β"),
+        "Normalised margin perceptron update bound (P9)",
+        checked=(geometry.checked, "its margin is above β"),
         declared=(FROM_ZERO, EXACT),
         quantities={**geometry.quantities(), "first_form": first, "second_form": second},
         of="updates",
@@ -238,3 +179,22 @@ def _largest_solution(R: Fraction, gamma: Fraction, room: Fraction) -> float:
     while math.isfinite(U) and (less := allowed(U)) < U:
         U = less
     return U
+
+
+def _numbers(rows: Any) -> NDArray[np.intp]:
+    """Return row numbers; raise where they are not integers."""
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
+        raise ParameterError(f"rows is {rows!r}; it must be the numbers of rows, which are integers")
+    return numbers.astype(np.intp)
+
+
+def _shares(shares: Any) -> Floats:
+    """Return the shares of a convex combination, up to their sum."""
+    try:
+        values = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"shares is {shares!r}; it must be numbers, one for each row") from error
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0.0)).all():
+        raise ParameterError(f"shares is {shares!r}; it must be finite numbers, at least 0, one for each row")
+    return values

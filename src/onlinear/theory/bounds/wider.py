@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,22 +13,24 @@ from onlinear.engine.algebra import size, value
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
+from onlinear.rounding import UNIT
 from onlinear.rules.rule import rule
+from onlinear.theory.bounds.arguments import check_at_least
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.geometry import FROM_ZERO, opened, separates, separating, separator
-from onlinear.theory.bounds.outward import check_at_least
-from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.comparator import comparator_of
-from onlinear.theory.exact import float_down, float_up, root_up, squared
-from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.measures import hinge_losses, hinge_sum, squared_radius, sum_up
+from onlinear.theory.bounds.geometry import FROM_ZERO, separating_geometry
+from onlinear.theory.bounds.witnesses import find_comparator
+from onlinear.theory.check.exact import float_down, float_up, root_up, squared
+from onlinear.theory.check.extremes import squared_radius
+from onlinear.theory.check.hinge import hinge_sum, squared_hinge_sum
+from onlinear.theory.examples import Opening, examples_of
 
 Variant: TypeAlias = Literal["PA", "PA-I", "PA-II"]
 
+_THEOREM: Final = {variant: f"Passive-aggressive mistake bound ({variant})" for variant in ("PA", "PA-I", "PA-II")}
 _ROUNDINGS = 128.0
-"""What powers and the roots of their sum may lose, in roundings; the sum itself loses one an entry."""
+"""What powers and the roots of their sum may lose, in roundings; the sum itself loses one per entry."""
 _LEAST = Fraction(2) ** -1074
-"""What a product may lose to underflow."""
+"""The most that a product can lose to underflow."""
 
 
 def passive_aggressive(
@@ -38,9 +40,7 @@ def passive_aggressive(
     *,
     C: float | None = None,
     variant: Variant = "PA",
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
+    **options: Unpack[Opening],
 ) -> Bound:
     """Return the bound on the mistakes of a passive-aggressive algorithm in one pass.
 
@@ -51,13 +51,13 @@ def passive_aggressive(
     Parameters
     ----------
     u : array, or pair (array, float)
-        The comparator, and its intercept. Default: of PA a separator with nearly the largest margin; of the
-        others, for which nothing needs to separate, `onlinear.best_comparator`.
+        The comparator, and its intercept. Default: for PA a separator with nearly the largest margin; for the
+        others, which need no separator, `onlinear.best_comparator`.
     C : float
-        C > 0 of PA-I and PA-II; PA has none.
+        C > 0 for PA-I and PA-II; PA has no C.
     variant : {"PA", "PA-I", "PA-II"}
-        How far a step may go: the whole way, at most C, or less the longer it is.
-    X, y, fit_intercept, normalize, classes
+        How far a step may go: the whole way, at most C, or shorter the longer it would be.
+    X, y, **options
         As in `perceptron`.
 
     Examples
@@ -70,12 +70,30 @@ def passive_aggressive(
     4
     """
     _check_variant(C, variant)
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    if u is not None:
-        whole = examples.vector("u", u)
+    examples = examples_of(X, y, **options)
+    if C is None:
+        geometry = separating_geometry(examples, u)
+        return Bound(
+            float_up(geometry.difficulty),
+            _THEOREM[variant],
+            checked=(geometry.checked, "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+            declared=(FROM_ZERO, EXACT),
+            quantities=geometry.quantities(),
+        )
+    vector = find_comparator(examples) if u is None else examples.vector("u", u)
+    C = float(C)
+    c, R2, norm = Fraction(C), squared_radius(examples).value, squared(vector)
+    if variant == "PA-I":
+        loss, factor = hinge_sum(examples, vector), max(R2, 1 / c)
     else:
-        whole = separator(examples) if variant == "PA" else comparator_of(examples).whole
-    return passive_aggressive_of(examples, whole, C, variant)
+        loss, factor = squared_hinge_sum(examples, vector), R2 + 1 / (2 * c)
+    return Bound(
+        float_up(factor * (norm + 2 * c * Fraction(loss))) if math.isfinite(loss) else math.inf,
+        _THEOREM[variant],
+        checked=(f"R and the losses are taken over all {examples.n:,} examples",),
+        declared=(FROM_ZERO, "each example is seen once", EXACT),
+        quantities={"radius": root_up(R2), "norm": root_up(norm), "C": C, "losses": loss},
+    )
 
 
 def _check_variant(C: float | None, variant: Variant) -> None:
@@ -86,50 +104,7 @@ def _check_variant(C: float | None, variant: Variant) -> None:
         raise ParameterError(f"C is {C!r}; {variant} needs {'none' if variant == 'PA' else 'a finite number above 0'}")
 
 
-def passive_aggressive_of(examples: Examples, u: Floats, C: float | None = None, variant: Variant = "PA") -> Bound:
-    """Return the bound of a passive-aggressive algorithm for open examples."""
-    _check_variant(C, variant)
-    if C is None:
-        geometry = separating(examples, u)
-        return Bound(
-            float_up(geometry.difficulty),
-            variant,
-            checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
-            declared=(FROM_ZERO, EXACT),
-            quantities=geometry.quantities(),
-        )
-    C = float(C)
-    c, R2, norm = Fraction(C), squared_radius(examples).value, squared(u)
-    if variant == "PA-I":
-        loss, factor = hinge_sum(examples, u), max(R2, 1 / c)
-    else:
-        loss, factor = squared_hinge_sum(examples, u), R2 + 1 / (2 * c)
-    return Bound(
-        float_up(factor * (norm + 2 * c * Fraction(loss))) if math.isfinite(loss) else math.inf,
-        variant,
-        checked=(f"R and the losses are taken over all {examples.n:,} examples",),
-        declared=(FROM_ZERO, "each example is seen once", EXACT),
-        quantities={"radius": root_up(R2), "norm": root_up(norm), "C": C, "losses": loss},
-    )
-
-
-def squared_hinge_sum(examples: Examples, u: Floats) -> float:
-    """Return Σ max(0, 1 − y⟨u,x⟩)² over all examples, rounded up."""
-    with np.errstate(over="ignore"):
-        sums = [sum_up(np.nextafter(losses * losses, np.inf)) for losses in hinge_losses(examples, u)]
-    return sum_up(np.array(sums))
-
-
-def p_norm(
-    X: Any,
-    y: Any = None,
-    u: Any = None,
-    *,
-    p: float,
-    fit_intercept: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-) -> Bound:
+def p_norm(X: Any, y: Any = None, u: Any = None, *, p: float, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the mistakes of the p-norm perceptron.
 
     M ≤ (p−1)·X_p²·‖u‖_q² where y⟨u,x⟩ ≥ 1 throughout, X_p = max‖x‖_p and 1/p + 1/q = 1; a u with another
@@ -139,7 +114,7 @@ def p_norm(
     ----------
     p : float
         p ≥ 2.
-    X, y, u, fit_intercept, normalize, classes
+    X, y, u, **options
         As in `perceptron`.
 
     Examples
@@ -150,26 +125,21 @@ def p_norm(
     >>> [bounds.p_norm(X, y, u, p=p, classes=(-1, 1)).mistakes for p in (2, 2 * np.log(100))]
     [100, 22]
     """
-    examples, whole = opened(X, y, u, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return p_norm_of(examples, whole, p)
-
-
-def p_norm_of(examples: Examples, u: Floats, p: float) -> Bound:
-    """Return the p-norm perceptron's bound for open examples."""
     check_at_least(2.0, p=p)
-    geometry = separating(examples, u)
+    examples = examples_of(X, y, **options)
+    geometry = separating_geometry(examples, u)
     if p == 2.0:  # without the slack that other powers need
         radius2, norm2 = geometry.squared_radius, geometry.squared_norm
     else:
-        slack = Fraction(1 + (2.0 * (u.size + _ROUNDINGS)) * UNIT)
-        radius = max(float(part.scores.max()) for part in accepted(examples, PLengths(float(p))))
+        slack = Fraction(1 + (2.0 * (geometry.u.size + _ROUNDINGS)) * UNIT)
+        radius = max(float(part.scores.max()) for part in examples.score_with(PLengths(float(p))))
         radius2 = ((Fraction(radius) + _LEAST) * slack) ** 2
-        norm2 = (_q_norm(u, p / (p - 1.0)) * slack) ** 2
+        norm2 = (_q_norm(geometry.u, p / (p - 1.0)) * slack) ** 2
     norm2 /= geometry.least.value**2
     return Bound(
         float_up((Fraction(p) - 1) * radius2 * norm2),
-        "p-norm perceptron",
-        checked=(separates(examples), "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
+        "p-norm perceptron mistake bound",
+        checked=(geometry.checked, "u is scaled so that y⟨u,x⟩ ≥ 1 on all examples"),
         declared=(FROM_ZERO, EXACT),
         quantities={"p": p, "radius": root_up(radius2), "norm": root_up(norm2)},
     )
@@ -177,7 +147,7 @@ def p_norm_of(examples: Examples, u: Floats, p: float) -> Bound:
 
 @rule
 class PLengths(NamedTuple):
-    """Measures ‖x‖_p, by way of a score; it learns nothing."""
+    """Measures ‖x‖_p as a score; it learns nothing."""
 
     p: float
 
@@ -200,7 +170,7 @@ class PLengths(NamedTuple):
 
 
 def _q_norm(u: Floats, q: float) -> Fraction:
-    """Return ‖u‖_q but for roundings; it may be more than a float can hold."""
+    """Return ‖u‖_q up to roundings; it may exceed the largest float."""
     largest = float(np.abs(u).max())
     return Fraction(largest) * Fraction(math.pow(math.fsum(((np.abs(u) / largest) ** q).tolist()), 1.0 / q))
 
@@ -228,7 +198,7 @@ def additive_adversary(N: int, k: int) -> Bound:
         raise ParameterError(f"k is {k}; there are {N} variables")
     return Bound(
         float_down(Fraction(N + k - 1, 2)),
-        "adversary against additive algorithms",
+        "Adversary against additive algorithms",
         declared=("an adversary chooses the examples",),
         quantities={"N": N, "k": k},
         lower=True,

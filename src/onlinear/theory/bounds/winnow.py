@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from onlinear.checks import check_integers
 from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import AssumptionError, ParameterError
+from onlinear.rounding import UNIT
 from onlinear.rules.winnow import Winnow
 from onlinear.theory.bounds.bound import EXACT, Bound
-from onlinear.theory.bounds.outward import log_down, log_up
-from onlinear.theory.bounds.reading import accepted
-from onlinear.theory.exact import float_up
-from onlinear.theory.examples import UNIT, Examples
+from onlinear.theory.check.exact import float_up
+from onlinear.theory.check.logarithms import log_down, log_up
+from onlinear.theory.examples import Examples, examples_of
 
 FROM_ONE = "the first weights are 1"
 _EXACT_POWER = 4096
@@ -42,7 +42,7 @@ def winnow(
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`, with inputs 0 and 1; without y, blocks that can be iterated again and again.
     rule : Winnow
         β, and θ; θ = N by default.
@@ -66,24 +66,19 @@ def winnow(
     (11.0, 10, 1)
     """
     check_integers(1, n_features=1 if n_features is None else n_features)
-    examples = Examples(X, y, classes=classes, n_features=0 if n_features is None else int(n_features))
+    examples = examples_of(X, y, classes=classes, n_features=0 if n_features is None else int(n_features))
     if n_features is not None and examples.width > n_features:
         raise ParameterError(f"n_features is {n_features}, but the examples have {examples.width} features")
-    return winnow_of(examples, rule, relevant)
-
-
-def winnow_of(examples: Examples, rule: Winnow, relevant: Sequence[int] | None = None) -> Bound:
-    """Return Winnow's bound for open examples."""
     if not isinstance(rule, Winnow):
         raise ParameterError(f"rule is {rule!r}; it must be a Winnow rule, as in onlinear.rules.Winnow()")
-    variables = disjunction_of(examples) if relevant is None else _checked(examples, relevant)
+    variables = greedy_disjunction(examples) if relevant is None else _check_relevant(examples, relevant)
     k, N = len(variables), examples.width
     alpha = Fraction(1.0 + rule.beta)
     theta = Fraction(N if rule.threshold is None else rule.threshold)
     promotions = k * _promotions(alpha, theta)
     return Bound(
         float_up(N * alpha / (theta * (alpha - 1)) + (1 + alpha) * promotions),
-        "Winnow",
+        "Winnow mistake bound",
         checked=(
             "inputs are 0 or 1",
             f"a disjunction of {k} of the {N} variables labels all {examples.n:,} examples",
@@ -111,18 +106,14 @@ def greedy_disjunction(X: Any, y: Any = None, *, classes: Any = None) -> tuple[i
     >>> bounds.greedy_disjunction([[1, 0, 1], [0, 1, 1], [0, 0, 1]], [1, 1, 0])
     (0, 1)
     """
-    return disjunction_of(Examples(X, y, classes=classes))
-
-
-def disjunction_of(examples: Examples) -> tuple[int, ...]:
-    """Return the variables of a disjunction that labels open examples."""
+    examples = examples_of(X, y, classes=classes)
     allowed = np.ones(examples.width, dtype=bool)
     for part in _on(examples):
         allowed[part.columns[part.y[part.rows] < 0]] = False
     chosen: list[int] = []
     left = np.ones(examples.n, dtype=bool)
     while True:
-        # One pass a variable: strikes out what the last one explains, and counts what the next one would.
+        # One pass per variable: it strikes out what the last one explains, and counts what the next one would.
         gains = np.zeros(examples.width, dtype=np.int64)
         for part in _on(examples):
             here = left[part.first : part.first + part.y.size]
@@ -144,7 +135,7 @@ def disjunction_of(examples: Examples) -> tuple[int, ...]:
         chosen.append(int(np.argmax(gains)))
 
 
-class On(NamedTuple):
+class OnVariables(NamedTuple):
     """Which variables are on in a block from row `first` on: pairs of a row of the block and a column."""
 
     first: int
@@ -153,9 +144,9 @@ class On(NamedTuple):
     columns: NDArray[np.intp]
 
 
-def _on(examples: Examples) -> Iterator[On]:
-    for first, block, y, _ in accepted(examples, Winnow()):
-        yield On(first, y, *_entries(block))
+def _on(examples: Examples) -> Iterator[OnVariables]:
+    for first, block, y, _ in examples.score_with(Winnow()):
+        yield OnVariables(first, y, *_entries(block))
 
 
 def _entries(block: Block) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -168,8 +159,8 @@ def _entries(block: Block) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return lines[on], block.indices[stored][on].astype(np.intp)
 
 
-def _checked(examples: Examples, relevant: Sequence[int]) -> tuple[int, ...]:
-    """Return the given variables, once they are known to label the examples."""
+def _check_relevant(examples: Examples, relevant: Sequence[int]) -> tuple[int, ...]:
+    """Return the given variables; raise unless they label the examples."""
     if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) for j in relevant):
         raise ParameterError(f"relevant is {list(relevant)}; it must be the numbers of variables, which are integers")
     variables = sorted({int(j) for j in relevant})
@@ -194,7 +185,7 @@ def _promotions(alpha: Fraction, theta: Fraction) -> int:
     """Return how often a relevant weight is promoted: from 1, by α each time, while it is at most θ.
 
     That is max(0, ⌊log_α θ⌋ + 1). As the weights are rounded when they are multiplied, each factor may be
-    α(1 − 2⁻⁵³): that makes a difference only where a power of α is a hair above θ.
+    α(1 − 2⁻⁵³): that makes a difference only where a power of α is slightly above θ.
     """
     if theta < 1:
         return 0

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.theory.effort import Effort
-from onlinear.theory.exact import Integers, Scaled, scaled
+from onlinear.theory.check.exact import Integers, Scaled, to_integers
+from onlinear.theory.search.effort import Effort
 
 
 class Combination(NamedTuple):
@@ -56,7 +56,7 @@ def alternative(Z: Any, effort: Effort) -> Combination | Separator | None:
     Z : CSR matrix
         The vectors y·x.
     effort : Effort
-        What may be spent.
+        The budget.
     """
     rows, integers = _whole(Z)
     m, d = rows.shape
@@ -102,9 +102,9 @@ def _used(Z: Any) -> Any:
 
 
 def _whole(Z: Any) -> tuple[Integers, list[Scaled]]:
-    """Return the rows as whole numbers, each scaled by a power of two of its own."""
+    """Return the rows as whole numbers, each scaled by its own power of two."""
     rows = Z[:, _used(Z)].toarray()
-    integers = [scaled(row) for row in rows]
+    integers = [to_integers(row) for row in rows]
     return np.array([row.integers for row in integers], dtype=object).reshape(rows.shape), integers
 
 

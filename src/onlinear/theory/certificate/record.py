@@ -1,4 +1,4 @@
-"""What a certificate records: witnesses that were searched for, and everything that follows from them."""
+"""The record of a certificate: everything that follows from a run, the examples and the witnesses."""
 
 from __future__ import annotations
 
@@ -11,64 +11,40 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onlinear.data.checksum import Checksum
 from onlinear.data.digest import Digest
 from onlinear.engine.flat import Floats
-from onlinear.errors import ParameterError, VerificationError
-from onlinear.rules.perceptron import Perceptron
+from onlinear.errors import VerificationError
 from onlinear.runs.converge import Convergence
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.multiclass import ClassPairs
-from onlinear.theory.comparator import comparator_of
-from onlinear.theory.decide import verdict_of
+from onlinear.theory.certificate.replay import describe_run, weights_digest
+from onlinear.theory.certificate.statements import REPLAYED, Case, Excluded, Statement, statements
+from onlinear.theory.check.interval import (
+    MarginInterval,
+    MarginKind,
+    learned_kind,
+    proven_lower,
+    proven_upper,
+    radius_of,
+)
+from onlinear.theory.check.verdict import Inseparable
 from onlinear.theory.examples import Examples
-from onlinear.theory.hard_margin import Progress, margin_interval
-from onlinear.theory.interval import Kind, MarginInterval, learned_kind, proven_lower, proven_upper, radius_of
-from onlinear.theory.replay import described, options_of, weights_digest
-from onlinear.theory.statements import REPLAYED, Case, Excluded, Statement, statements
-from onlinear.theory.verdict import Inseparable, Separable
+from onlinear.theory.pairs import ClassPairs
 
 VERSION: Final = 1
 
 
-def searched(run: Run, examples: Examples, comparator: Any, progress: Progress | None) -> dict[str, Any]:
-    """Return what has to be searched for: separators, combinations, the comparator."""
-    options = options_of(run)
-    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options["start"] is None
-    compares = compares and not run.state.multiclass
-    if comparator is not None and not compares:
-        raise ParameterError("a comparator is for the perceptron on two classes, from 0, in the order of the examples")
-    kinds = _kinds(run, examples)
-    if kinds is None:
-        return {"margins": None, "separability": None, "comparator": None}
-    margins = {name: kind and _witness(margin_interval(examples, kind, 1e-4), examples) for name, kind in kinds.items()}
-    learned, combination = margins["learned"], None
-    if learned is not None and learned["weights"] is None and _decidable(examples):
-        verdict = verdict_of(examples.unscaled(), progress)
-        if isinstance(verdict, Inseparable):
-            combination = _shares(verdict)
-        elif isinstance(verdict, Separable) and verdict.weights.dtype != object:
-            learned["weights"] = _whole(verdict, examples)
-    u = None
-    if compares:
-        found = comparator_of(examples, progress=progress) if comparator is None else None
-        u = (found.whole if found else examples.vector("comparator", comparator)).tolist()
-    return {"margins": margins, "separability": combination, "comparator": u}
-
-
-def computed(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
-    """Return the whole record: everything but the witnesses is computed here."""
-    description, examples = described(run, data.n), data.seen
-    kinds, margins = _kinds(run, examples), witnesses["margins"]
+def compute_record(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
+    """Return the whole record: everything but the witnesses is computed from the examples."""
+    description, examples = describe_run(run, data.n), data.seen
+    kinds, margins = margin_kinds(run, examples), witnesses["margins"]
     proven: Any = None
     if kinds is not None:
         proven = {name: kind and _proven(margins[name], kind, examples) for name, kind in kinds.items()}
     separator = None
     if proven is not None and proven["learned"]["lower"] > 0.0:
-        separator = np.array(proven["learned"]["weights"])
+        separator = examples.split(np.array(proven["learned"]["weights"]))
     start = description["options"]["start"]
     u = witnesses["comparator"]
     case = Case(
@@ -77,9 +53,9 @@ def computed(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], d
         n=data.n,
         pairs=data if isinstance(data, ClassPairs) else None,
         passes=None if isinstance(run, Convergence) else run.rounds // data.n,
-        start=None if start is None else np.array(start),
+        start=None if start is None else examples.split(np.array(start)),
         separator=separator,
-        comparator=None if u is None else _vector(u, examples),
+        comparator=None if u is None else examples.split(_vector(u, examples)),
         delta=delta,
     )
     said = list(statements(case))
@@ -99,51 +75,31 @@ def computed(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], d
 
 
 def digest_of(record: dict[str, Any]) -> str:
-    """Return a fingerprint of everything in a record but the fingerprint itself."""
+    """Return the SHA-256 of everything in a record but the digest itself."""
     content = {name: value for name, value in record.items() if name != "digest"}
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def opened(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
-    """Return the examples as the rule saw them."""
-    if options.get("multiclass", False):
-        if y is None or options["normalize"]:
-            what = "blocks; give X and y" if y is None else "normalised rows; normalise them beforehand"
-            raise ParameterError(f"with more than two classes there are no certificates for {what}")
-        return ClassPairs(X, y, options["classes"], fit_intercept=options["fit_intercept"])
-    names = ("fit_intercept", "normalize", "classes", "n_features")
-    return Examples(X, y, **{name: options[name] for name in names})
-
-
 def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
-    """Return what tells these examples from others."""
+    """Return what identifies these examples; the SHA-256 has the name that it has had since version 1."""
     digest, codes = Digest(), Counter[int]()
-    y: NDArray[Any]
-    for _, chunk, span, y in examples.blocks():
-        digest.add(chunk.block(span), y)
-        codes.update(y.tolist())
-    rows: dict[str, Any] = {"positive": codes[1]}
+    for rows in examples.blocks():
+        digest.add(rows.block(), rows.y)
+        codes.update(rows.y.tolist())
+    counts: dict[str, Any] = {"positive": codes[1]}
     if isinstance(examples, ClassPairs):
-        rows = {"by_class": [codes[code] for code in range(examples.classes.size)]}
+        counts = {"by_class": [codes[code] for code in range(examples.classes.size)]}
     return {
         "layout": examples.layout,
         "rows": examples.n,
-        **rows,
+        **counts,
         "features": examples.width,
         "fingerprint": digest.hexdigest(),
     }
 
 
-def checksum_of(examples: Examples, passes: int) -> str:
-    """Return the checksum that a run leaves of these examples, read so many times."""
-    checksum = Checksum()
-    for _, chunk, span, y in examples.repeated(passes).blocks():
-        checksum.add(chunk.row_sums(span, chunk.block(span)), y)
-    return str(checksum)
-
-
 def outcome_of(run: Run) -> dict[str, Any]:
-    """Return what came out, down to the bits of the weights."""
+    """Return the counts of a run, and the SHA-256 of its weights."""
     return {
         "rounds": run.rounds,
         "mistakes": run.mistakes,
@@ -161,29 +117,22 @@ def _by_class(run: Run) -> dict[str, Any]:
     return {"mistakes_positive": run.mistakes_positive, "mistakes_negative": run.mistakes_negative}
 
 
-def _kinds(run: Run, examples: Examples) -> dict[str, Kind | None] | None:
-    """Return which margins belong to an outcome: that of what the rule saw, and beside it the affine one."""
+def margin_kinds(run: Run, examples: Examples) -> dict[str, MarginKind | None] | None:
+    """Return which margins belong to a run: that of the rows as the rule saw them, and beside it the affine one."""
     if run.rule.inputs != "real":
         return None
-    affine = examples.bias and _both_classes(examples)
+    affine = examples.bias and _has_both_classes(examples)
     return {"learned": learned_kind(examples), "affine": "affine" if affine else None}
 
 
-def _whole(vector: Any, examples: Examples) -> list[float]:
-    """Return weights as they are recorded: the intercept first, if there is one."""
-    return [*([float(vector.intercept)] * examples.bias), *vector.weights.tolist()]
+def combination_record(verdict: Inseparable) -> dict[str, Any]:
+    """Return a verdict as it is recorded, with its combination."""
+    # In base 16: Python refuses to write out decimal numbers of thousands of digits.
+    shares = [f"{share.numerator:x}/{share.denominator:x}" for share in verdict.shares]
+    return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": shares}
 
 
-def _witness(interval: MarginInterval, examples: Examples) -> dict[str, Any]:
-    """Return an interval's two witnesses."""
-    return {
-        "weights": None if interval.weights is None else _whole(interval, examples),
-        "support": interval.support.tolist(),
-        "shares": interval.shares.tolist(),
-    }
-
-
-def _proven(entry: dict[str, Any], kind: Kind, examples: Examples) -> dict[str, Any]:
+def _proven(entry: dict[str, Any], kind: MarginKind, examples: Examples) -> dict[str, Any]:
     """Return an interval computed from its witnesses alone."""
     weights = entry["weights"]
     support = np.array(entry["support"], dtype=np.intp)
@@ -221,18 +170,7 @@ def _verdict_record(
     if held is None or "rows" not in held:
         return {"verdict": "undecided"}
     rows = np.array(held["rows"], dtype=np.intp)
-    return _shares(Inseparable.by(examples.unscaled(), rows, [_fraction(share) for share in held["shares"]]))
-
-
-def _decidable(examples: Examples) -> bool:
-    """Tell whether the rows' lengths do not matter: they do where normalised rows stand beside an intercept."""
-    return not (examples.normalize and examples.bias)
-
-
-def _shares(verdict: Inseparable) -> dict[str, Any]:
-    # In base 16: numbers of thousands of digits are no trouble there.
-    shares = [f"{share.numerator:x}/{share.denominator:x}" for share in verdict.shares]
-    return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": shares}
+    return combination_record(Inseparable.by(examples.unscaled(), rows, [_fraction(share) for share in held["shares"]]))
 
 
 def _fraction(text: str) -> Fraction:
@@ -292,12 +230,12 @@ def interval_of(entry: dict[str, Any], record: dict[str, Any]) -> MarginInterval
     )
 
 
-def _both_classes(examples: Examples) -> bool:
-    seen: set[int] = set()
-    for _, _, _, y in examples.blocks():
-        seen.update(np.unique(y).tolist())
-    return len(seen) == 2
-
-
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def _has_both_classes(examples: Examples) -> bool:
+    seen: set[int] = set()
+    for rows in examples.blocks():
+        seen.update(np.unique(rows.y).tolist())
+    return len(seen) == 2

@@ -1,16 +1,16 @@
-"""What long work may cost."""
+"""A budget for long computations."""
 
 from __future__ import annotations
 
 
 class Effort:
-    """What may be spent, roughly in seconds; counted, not clocked, so that results repeat."""
+    """A budget, roughly in seconds; counted, not clocked, so that results are reproducible."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
 
     def spend(self, seconds: float) -> bool:
-        """Take away what a step will cost; tell whether there was enough left."""
+        """Subtract the cost of a step; return whether there was enough left."""
         enough = seconds <= self.left
         self.left -= seconds if enough else 0.0
         return enough

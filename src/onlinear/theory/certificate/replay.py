@@ -1,4 +1,4 @@
-"""How an outcome came about, written down so that it can be done again."""
+"""How a run was made, written down so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
+from onlinear.theory.examples import Examples
+from onlinear.theory.pairs import ClassPairs
 
 
-def described(outcome: Run, n: int) -> dict[str, Any]:
-    """Return how an outcome over n examples came about: the rule, the options and the order."""
+def describe_run(outcome: Run, n: int) -> dict[str, Any]:
+    """Return how a run over n examples was made: the rule, the options and the order."""
     rule = outcome.rule
     return {
         "rule": {
             "name": type(rule).__qualname__,
-            "own": not _ours(type(rule)),
+            "own": not _is_ours(type(rule)),
             "parameters": {name: _plain(value) for name, value in rule._asdict().items()},
         },
         "options": options_of(outcome),
@@ -35,11 +37,11 @@ def described(outcome: Run, n: int) -> dict[str, Any]:
 
 
 def options_of(outcome: Run) -> dict[str, Any]:
-    """Return what an outcome was asked for with."""
+    """Return the options of a run."""
     state = outcome.state
     classes = state.classes.tolist()
     if not all(isinstance(label, str | int | float) for label in classes):
-        raise ParameterError(f"labels of type {state.classes.dtype} cannot be written down; use numbers or strings")
+        raise ParameterError(f"labels of type {state.classes.dtype} cannot be recorded; use numbers or strings")
     return {
         "fit_intercept": state.fit_intercept,
         "normalize": state.normalize,
@@ -50,14 +52,25 @@ def options_of(outcome: Run) -> dict[str, Any]:
     }
 
 
-def laid_out(X: Any, y: Any, layout: str) -> Any:
-    """Return the examples dense or sparse, as they were: sums are rounded in the order of the layout."""
+def open_examples(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
+    """Return the examples as the rule saw them."""
+    if options.get("multiclass", False):
+        if y is None or options["normalize"]:
+            what = "blocks; give X and y" if y is None else "normalised rows; normalise them beforehand"
+            raise ParameterError(f"with more than two classes there are no certificates for {what}")
+        return ClassPairs(X, y, options["classes"], fit_intercept=options["fit_intercept"])
+    names = ("fit_intercept", "normalize", "classes", "n_features")
+    return Examples(X, y, **{name: options[name] for name in names})
+
+
+def convert_layout(X: Any, y: Any, layout: str) -> Any:
+    """Return the matrix, or the blocks, dense or sparse as they were: the layout decides the order of a sum."""
     if layout == "mixed":
         return X
-    return _Blocks(X, layout) if y is None else _converted(X, layout)
+    return _ConvertedBlocks(X, layout) if y is None else _convert(X, layout)
 
 
-class _Blocks:
+class _ConvertedBlocks:
     """Blocks that are converted as they are read, again and again."""
 
     def __init__(self, blocks: Any, layout: str) -> None:
@@ -65,10 +78,10 @@ class _Blocks:
 
     def __iter__(self) -> Iterator[Any]:
         for X, y in self.blocks:
-            yield _converted(X, self.layout), y
+            yield _convert(X, self.layout), y
 
 
-def _converted(X: Any, layout: str) -> Any:
+def _convert(X: Any, layout: str) -> Any:
     import scipy.sparse
 
     sparse = scipy.sparse.issparse(X)
@@ -77,11 +90,11 @@ def _converted(X: Any, layout: str) -> Any:
     return X if sparse else scipy.sparse.csr_array(np.asarray(X))
 
 
-def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
-    """Do it again."""
+def replay(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
+    """Run the rule again."""
     options, procedure = description["options"], description["procedure"]
     if options.get("multiclass", False) and len(options["classes"]) < 3 and options["start"] is None:
-        return _with_a_vector_each(rule, X, y, options, procedure)
+        return _replay_with_a_vector_each(rule, X, y, options, procedure)
     common: dict[str, Any] = {
         "fit_intercept": options["fit_intercept"],
         "normalize": options["normalize"],
@@ -92,7 +105,7 @@ def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
         blocks = _passes(X, y, procedure["passes"])
         return run(rule, blocks, n_features=options["n_features"], **common)
     if y is None:
-        raise DataError("the halting loop reads a matrix and its labels: X and y")
+        raise DataError("a halting loop needs a matrix and its labels, X and y, not blocks")
     common["max_passes"] = procedure["max_passes"]
     if procedure["kind"] == "batch_perceptron":
         return batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **common)
@@ -100,8 +113,8 @@ def replayed(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
     return converge(rule, X, y, **common)
 
 
-def _with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], procedure: dict[str, Any]) -> Run:
-    """Do again what two classes did that could have become more."""
+def _replay_with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], procedure: dict[str, Any]) -> Run:
+    """Run the rule again on two classes that have a weight vector each, so that more classes could have followed."""
     classes, n = np.array(options["classes"]), options["n_features"]
     state = state_before(rule, classes, n, fit_intercept=options["fit_intercept"], multiclass=True)
     if procedure["kind"] == "run":
@@ -110,11 +123,11 @@ def _with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], proc
     return converge(rule, X, y, state=state, **limits)
 
 
-def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
-    """Return the recorded rule with its parameters; one of the user's own must be given, as its class."""
+def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
+    """Return the recorded rule with its parameters; a rule of the user's own must be given, as its class."""
     name, own = description["rule"]["name"], description["rule"]["own"]
     if not own:
-        rule = BatchPerceptron if name == BatchPerceptron.__name__ else getattr(onlinear.rules, name)
+        rule = library_rule(name)
     elif rule is None:
         raise ParameterError(f"the rule {name} is not one of the library's; give its class: verify(X, y, rule={name})")
     rule = rule if isinstance(rule, type) else type(rule)
@@ -126,19 +139,24 @@ def recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     return made
 
 
-def _ours(rule: type) -> bool:
+def library_rule(name: str) -> Any:
+    """Return the class of one of the library's rules."""
+    return BatchPerceptron if name == BatchPerceptron.__name__ else getattr(onlinear.rules, name)
+
+
+def _is_ours(rule: type) -> bool:
     return rule.__module__.startswith("onlinear.")
 
 
 def weights_digest(outcome: Run) -> str:
-    """Return a fingerprint of the last weights, to the last bit."""
+    """Return the SHA-256 of the last weights."""
     return hashlib.sha256(weights_of(outcome.state.arrays).astype("<f8").tobytes()).hexdigest()
 
 
 def _procedure(outcome: Run, n: int) -> dict[str, Any]:
     if isinstance(outcome, BatchRun):
         if not isinstance(outcome.schedule, str):
-            raise ParameterError('a schedule of your own cannot be written down; use "constant" or "1/k"')
+            raise ParameterError('a schedule of your own cannot be recorded; use "constant" or "1/k"')
         limits = {"passes": outcome.passes, "max_passes": outcome.max_passes}
         return {"kind": "batch_perceptron", "schedule": outcome.schedule, **limits}
     if isinstance(outcome, Convergence):

@@ -1,8 +1,7 @@
-"""Can any vector separate these examples? A verdict with a witness, and nothing claimed on a rounding error."""
+"""Whether some vector separates the examples: a verdict with a witness, which no rounding error can falsify."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
-from onlinear.theory.effort import Effort
-from onlinear.theory.examples import Examples
-from onlinear.theory.gordan import Combination, Separator, alternative, null_combination
-from onlinear.theory.hard_margin import Problem, margin_interval
-from onlinear.theory.interval import Step, learned_kind
-from onlinear.theory.trial import perceptron_separator
-from onlinear.theory.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
+from onlinear.errors import ParameterError
+from onlinear.theory.check.interval import OnStep, Step, learned_kind
+from onlinear.theory.check.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
+from onlinear.theory.examples import Examples, examples_of
+from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.gordan import Combination, Separator, alternative, null_combination
+from onlinear.theory.search.hard_margin import Problem, margin_interval
+from onlinear.theory.search.trial import perceptron_separator
 
 _PAIRS = 100
-"""How many pairs of rows with equal scores are compared."""
+"""The most pairs of rows with equal scores that are compared."""
 SOLVER_SECONDS = 60.0
-"""What may be spent on the search for a separator in floating point."""
+"""The budget for the search for a separator in floating point."""
 EXACT_SECONDS = 60.0
-"""What may be spent on exact arithmetic."""
+"""The budget for exact arithmetic."""
 _FRESH = 50
 """How many rows join the exact problem at a time."""
 
@@ -34,29 +34,29 @@ def separability(
     *,
     fit_intercept: bool = False,
     classes: Any = None,
-    progress: Callable[[Step], None] | None = None,
+    progress: OnStep | None = None,
 ) -> Verdict:
-    """Tell whether some vector has y⟨w,x⟩ > 0 on all examples; with a witness that anybody can check.
+    """Return whether some vector has y⟨w,x⟩ > 0 on all examples, with a witness that can be checked.
 
     By Gordan's theorem exactly one of two things exists: such a w, or a convex combination Σ λ y x that
     is 0. Cheap paths come first: a zero row, equal rows with opposite labels, a few passes of the
-    perceptron. Then the maximum-margin solver; what it suggests is settled in exact arithmetic.
+    perceptron. Then the maximum-margin solver; exact arithmetic decides on what it suggests.
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept : bool
         Allow an intercept: y(⟨w,x⟩ + c) > 0.
     classes : pair
         The labels (negative, positive). Default: the two labels in the data, in their order.
     progress : callable, optional
-        Called with a `Step` where the solver is at work.
+        Called with a `Step` after each step of the solver.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        Each has ``verify(X, y)``. `Undecided` comes where exact arithmetic is beyond reach; it still
+        Each has ``verify(X, y)``. The verdict is `Undecided` where exact arithmetic would take too long; it still
         proves that no separator has a margin above some ε.
 
     Examples
@@ -70,12 +70,9 @@ def separability(
       row 2    1/4 of it, labelled 1
       row 3    1/4 of it, labelled -1
     """
-    examples = Examples(X, y, fit_intercept=fit_intercept, classes=classes)
-    return verdict_of(examples, progress)
-
-
-def verdict_of(examples: Examples, progress: Callable[[Step], None] | None = None) -> Verdict:
-    """Return the verdict on examples."""
+    examples = examples_of(X, y, fit_intercept=fit_intercept, classes=classes)
+    if examples.normalize:
+        raise ParameterError("the verdict is about rows as they are; open the examples without normalize")
     for path in (_zero_row, _contradiction, _perceptron):
         verdict = path(examples)
         if verdict is not None:

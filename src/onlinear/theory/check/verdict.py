@@ -1,4 +1,4 @@
-"""Verdicts on separability, each with a witness, and the checker that believes none of them."""
+"""Verdicts on separability, each with a witness, and the checker of the witnesses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from onlinear.data.labels import show
 from onlinear.display import Facts, counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.theory.exact import combination, products
+from onlinear.theory.check.exact import combination, products
+from onlinear.theory.check.interval import MarginInterval
 from onlinear.theory.examples import Examples
-from onlinear.theory.interval import MarginInterval
 
 _SHOWN = 12
 """How many rows are listed before the rest are only counted."""
@@ -29,9 +29,9 @@ class Separable(Facts):
     Attributes
     ----------
     weights : array
-        w: floats; or whole numbers without limit, where no vector of floats was found.
+        w: floats, or whole numbers of any size where no vector of floats was found.
     intercept : float or int
-        c; 0 where none was asked for.
+        c; 0 without `fit_intercept`.
     """
 
     weights: NDArray[Any]
@@ -41,7 +41,7 @@ class Separable(Facts):
 
     @classmethod
     def by(cls, examples: Examples, w: NDArray[Any]) -> Separable:
-        """Return the verdict that w is the witness of; w has the intercept first, if there is one."""
+        """Return the verdict with the witness w, which has the intercept first, if there is one."""
         if w.dtype == object:
             rounded = _rounded(w)
             w = rounded if unseparated(examples, rounded) is None else w
@@ -95,7 +95,7 @@ class Inseparable(Facts):
 
     @classmethod
     def by(cls, examples: Examples, rows: NDArray[np.intp], shares: list[Fraction]) -> Inseparable:
-        """Return the verdict that this combination is the witness of."""
+        """Return the verdict with this combination as its witness."""
         rows = np.asarray(rows, dtype=np.intp)
         order = np.argsort(rows, kind="stable")
         rows = rows[order]
@@ -111,7 +111,7 @@ class Inseparable(Facts):
         _check_combination(self, Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes))
 
     def explain(self) -> str:
-        """Return in a sentence which examples to look at, and why nothing separates them."""
+        """Return a sentence that says which examples to look at, and why no vector separates them."""
         rows = [f"row {int(row)} ({show(label)})" for row, label in zip(self.rows, self.labels, strict=True)]
         if len(rows) == 1:
             return f"{rows[0].capitalize()} is all zeros: every vector scores it 0."
@@ -151,7 +151,7 @@ class Inseparable(Facts):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Undecided(Facts):
-    """Neither was proven; but no separator has a margin above `margin.upper`.
+    """Neither verdict was proven; but no separator has a margin above `margin.upper`.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,22 +12,28 @@ from numpy.typing import NDArray
 
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
-from onlinear.runs.margin import norm
-from onlinear.theory.effort import Effort
-from onlinear.theory.examples import Examples
-from onlinear.theory.interval import Kind, MarginInterval, Step, proven_lower, proven_upper, radius_of
-from onlinear.theory.trial import perceptron_separator
-
-Progress = Callable[[Step], None]
+from onlinear.rounding import accurate_norm
+from onlinear.theory.check.interval import (
+    MarginInterval,
+    MarginKind,
+    OnStep,
+    Step,
+    proven_lower,
+    proven_upper,
+    radius_of,
+)
+from onlinear.theory.examples import Examples, examples_of
+from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.trial import perceptron_separator
 
 _SOLVER_TOLERANCE = 1e-12
 _FLOORS = (1e-4, 1.0, 0.0, 1e-8)
 _CLOSED = 1e-9
-"""Where a program's own ends are this near, other units can bring nothing."""
+"""Where the two ends of a program are this close, other units cannot improve it."""
 _COST = 1.5e-8
-"""Seconds that a program takes, about, for each row times all entries."""
+"""About how many seconds a program takes per row and entry."""
 _SHARES = (1e-4, 1e-6, 1e-8, 1e-10, 0.0)
-"""Shares below one of these times the largest are left out, where that costs next to nothing."""
+"""Shares below one of these times the largest are left out, where that hardly lengthens the combination."""
 
 
 def max_margin(
@@ -40,22 +46,22 @@ def max_margin(
     classes: Any = None,
     max_steps: int = 1000,
     seconds: float = 60.0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> MarginInterval:
     """Return the largest margin of any separator, as an interval with a witness at each end.
 
     The hard-margin problem, min ½‖w‖² with y⟨w,x⟩ ≥ 1, and its dual, γ* = min ‖Σ λ y x‖ over convex
     combinations, are solved on a working set; a compiled pass over all examples then finds those that
     w misses, and they join the set, until the two ends meet within `tol`. Both ends are then recomputed
-    from their witnesses by a checker of its own, and rounded outward.
+    from their witnesses by an independent checker, and rounded outward.
 
     Where no vector separates the examples, `lower` is 0 and `upper` the smallest length that was found. Where
     thousands of examples decide the margin, as in data with more features than examples, the search may end at a limit;
-    then `gap` shows what is left open.
+    `gap` then shows how far the ends are apart.
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept : bool
         Ask for the affine margin, min y(⟨w,x⟩ + c)/‖w‖; the augmented one stands beside it.
@@ -84,12 +90,12 @@ def max_margin(
     check_solver(tol, max_steps)
     if not (isinstance(seconds, int | float) and seconds > 0.0):
         raise ParameterError(f"seconds is {seconds!r}; it must be a number above 0")
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    examples = examples_of(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
 
-    def interval(kind: Kind) -> MarginInterval:
+    def interval(kind: MarginKind) -> MarginInterval:
         return margin_interval(examples, kind, tol, max_steps, seconds, progress)
 
-    if not fit_intercept:
+    if not examples.bias:
         return interval("through the origin")
     augmented = interval("augmented")
     return replace(interval("affine"), augmented=augmented)
@@ -105,11 +111,11 @@ def check_solver(tol: float, max_steps: int) -> None:
 
 def margin_interval(
     examples: Examples,
-    kind: Kind,
+    kind: MarginKind,
     tol: float,
     max_steps: int = 1000,
     seconds: float = 60.0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> MarginInterval:
     """Return the interval of one kind of margin, proven."""
     problem = Problem(examples, kind)
@@ -155,7 +161,7 @@ class Found(NamedTuple):
 class Problem:
     """The search for the largest margin of one kind."""
 
-    def __init__(self, examples: Examples, kind: Kind) -> None:
+    def __init__(self, examples: Examples, kind: MarginKind) -> None:
         self.examples = examples
         self.kind = kind
         self.radius = radius_of(examples, kind)
@@ -168,7 +174,7 @@ class Problem:
         return Found(np.zeros(self.examples.width + self.examples.bias), -math.inf, none, np.empty(0), math.inf, 0)
 
     def improve(self, max_steps: int, effort: Effort) -> Iterator[Found]:
-        """Yield better and better bounds, until nothing more can be gained, or the effort is spent."""
+        """Yield better and better bounds, until they stop improving or the effort is spent."""
         found = self.nothing()
         w, working = found.w, found.rows
         for _ in range(max_steps):
@@ -190,22 +196,22 @@ class Problem:
                 found = found._replace(rows=working, shares=solution.shares, upper=solution.upper)
             found = found._replace(working_set=working.size)
             if solution.lower <= 0.0:
-                # Nothing was found that separates even these few.
+                # No separator was found even for these few.
                 yield found
                 return
             w = solution.w
-            # What is far from deciding anything leaves the working set; pricing brings it back if need be.
+            # Rows far from the smallest margin leave the working set; pricing brings them back if necessary.
             agreement = Z @ w
             near = (solution.shares > 1e-12 * solution.shares.max()) | (agreement < 2.0 * agreement.min())
             working = working[near]
         yield found
 
     def one_of_each(self) -> tuple[NDArray[np.intp], Floats]:
-        """Return a combination for nothing: the first row of each class that there is."""
+        """Return a combination that takes no search: the first row of each class."""
         first: dict[int, int] = {}
-        for start, _, span, y in self.examples.blocks():
-            for code in np.unique(y).tolist():
-                first.setdefault(code, start + span.start + int(np.argmax(y == code)))
+        for rows in self.examples.blocks():
+            for code in np.unique(rows.y).tolist():
+                first.setdefault(code, rows.first + int(np.argmax(rows.y == code)))
         return np.array(list(first.values()), dtype=np.intp), np.full(len(first), 1.0 / len(first))
 
     def price(self, w: Floats) -> tuple[float, NDArray[np.intp]]:
@@ -222,7 +228,7 @@ class Problem:
                     lowest = np.argpartition(values, half - 1)[:half]
                     values, numbers = values[lowest], numbers[lowest]
                 rows[code], least[code] = numbers, values
-        size = norm(w[self.counted])
+        size = accurate_norm(w[self.counted])
         every = np.concatenate([least[-1], least[1]])
         if self.kind == "affine" and not (rows[-1].size and rows[1].size):
             raise DataError("all examples are of one class: with an intercept the margin has no upper limit")
@@ -253,7 +259,7 @@ class Solution(NamedTuple):
     upper: float
 
 
-def solve(Z: Any, y: NDArray[np.int8], kind: Kind) -> Solution:
+def solve(Z: Any, y: NDArray[np.int8], kind: MarginKind) -> Solution:
     """Solve min ½‖w‖² with Zw ≥ 1, in units that make the two ends meet."""
     # Where features differ by powers of ten a solver needs them in units of their own, or calls feasible problems
     # infeasible; but a feature that is next to nothing must not be blown up. What suits shows in the gap.
@@ -308,7 +314,7 @@ def _solve(Z: Any, affine: bool, floor: float) -> tuple[Floats, Floats]:
 
 def margin_on(Z: Any, w: Floats, affine: bool) -> float:
     """Return min y⟨w,x⟩/‖w‖ over the rows of Z."""
-    size = norm(w[1:] if affine else w)
+    size = accurate_norm(w[1:] if affine else w)
     return float((Z @ w).min()) / size if size > 0.0 else -math.inf
 
 
@@ -323,4 +329,4 @@ def length_of(Z: Any, y: NDArray[np.int8], shares: Floats, affine: bool) -> floa
         return math.inf
     else:
         shares = shares / shares.sum()
-    return norm((Z.T @ shares)[1:] if affine else Z.T @ shares)
+    return accurate_norm((Z.T @ shares)[1:] if affine else Z.T @ shares)

@@ -1,4 +1,4 @@
-"""What the lemmas say, and whether it holds: claims about every update of a trace, and the report on them."""
+"""The statements of the lemmas, claims about every update of a trace, and the report on them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Relation: TypeAlias = Literal["=", "<=", ">=", ">"]
 _RELATIONS: Final[dict[Relation, str]] = {"=": "", "<=": "at most ", ">=": "at least ", ">": "more than "}
 
 
-class Statement(NamedTuple):
-    """What a lemma says: the left side, in words, stands in a relation to the right one."""
+class Lemma(NamedTuple):
+    """The statement of a lemma: the left side, in words, a relation, and the right side."""
 
     left: str
     relation: Relation
@@ -24,24 +24,24 @@ class Statement(NamedTuple):
 
 
 LEMMAS: Final = {
-    "step: norm": Statement("‖w‖² changed by", "=", "2λ·y·score + λ²‖x‖²"),
-    "step: inner product": Statement("⟨w,u⟩ changed by", "=", "λ·y⟨u,x⟩"),
-    "P4: norm": Statement("on a mistake ‖w‖² grew by", "<=", "‖x‖²"),
-    "P4: inner product": Statement("⟨w,u⟩ grew by", ">=", "λ·min y⟨u,x⟩"),
-    "P3: distance": Statement("on a mistake ‖w−u‖² changed by", "<=", "λ²‖x‖² − 2λ·y⟨u,x⟩"),
-    "P3: distance to cu": Statement("on a mistake ‖w−cu‖² changed by", "<=", "−R²"),
-    "alignment: norm": Statement("after k mistakes ‖w‖² is", "<=", "kR²"),
-    "alignment: sum": Statement("⟨w,u⟩ is", ">=", "Σ λ·y⟨u,x⟩"),
-    "alignment: cosine": Statement("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
-    "Winnow: promotion": Statement("on a missed positive Φ grew by", "<=", "(α−1)θ"),
-    "Winnow: demotion": Statement("on a false positive Φ fell by", ">", "(1−1/α)θ"),
-    "Winnow: step": Statement("on a mistake Φ changed by", "=", "(α^y − 1)(score + θ)"),
-    "Winnow: total": Statement("Φ is", ">", "nothing"),
-    "experts: counts": Statement("an expert's m grew by", "=", "the nearest of 0 and 1"),
-    "experts: weights": Statement("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),
-    "experts: total": Statement("Φ was multiplied by", "<=", "one"),
-    "experts: majority": Statement("on a mistake Φ was multiplied by", "<=", "1−η/2"),
-    "experts: share": Statement("the experts that erred had the share", "=", "F = (1−y·score)/2"),
+    "step: norm": Lemma("‖w‖² changed by", "=", "2λ·y·score + λ²‖x‖²"),
+    "step: inner product": Lemma("⟨w,u⟩ changed by", "=", "λ·y⟨u,x⟩"),
+    "growth (P4): norm": Lemma("on a mistake ‖w‖² grew by", "<=", "‖x‖²"),
+    "growth (P4): inner product": Lemma("⟨w,u⟩ grew by", ">=", "λ·min y⟨u,x⟩"),
+    "mistake lemma (P3): distance": Lemma("on a mistake ‖w−u‖² changed by", "<=", "λ²‖x‖² − 2λ·y⟨u,x⟩"),
+    "mistake lemma (P3): distance to cu": Lemma("on a mistake ‖w−cu‖² changed by", "<=", "−R²"),
+    "alignment: norm": Lemma("after k mistakes ‖w‖² is", "<=", "kR²"),
+    "alignment: sum": Lemma("⟨w,u⟩ is", ">=", "Σ λ·y⟨u,x⟩"),
+    "alignment: cosine": Lemma("⟨w,u⟩ is", "<=", "‖w‖‖u‖"),
+    "Winnow: promotion": Lemma("on a missed positive Φ grew by", "<=", "(α−1)θ"),
+    "Winnow: demotion": Lemma("on a false positive Φ fell by", ">", "(1−1/α)θ"),
+    "Winnow: step": Lemma("on a mistake Φ changed by", "=", "(α^y − 1)(score + θ)"),
+    "Winnow: total": Lemma("Φ is", ">", "nothing"),
+    "experts: counts": Lemma("an expert's m grew by", "=", "the nearer of 0 and 1"),
+    "experts: weights": Lemma("beside the best, an expert weighs", "=", "(1−η)^(m − min m)"),
+    "experts: total": Lemma("Φ was multiplied by", "<=", "one"),
+    "experts: majority": Lemma("on a mistake Φ was multiplied by", "<=", "1−η/2"),
+    "experts: share": Lemma("the experts that erred had the share", "=", "F = (1−y·score)/2"),
 }
 
 
@@ -57,9 +57,9 @@ class Broken:
         The round in which it broke, counted as in the trace.
     update : int or None
         The number of the update, from 0: the row in the trace's potentials. None where a mistake
-        should have been learned from, and no update was made.
+        should have caused an update and did not.
     claim : str
-        What was found and what should have been, in words.
+        What was found and what was expected, in words.
     """
 
     lemma: str
@@ -134,6 +134,6 @@ class Claim(NamedTuple):
 
 
 def _two_numbers(found: float, limit: float) -> tuple[str, str]:
-    """Return two numbers in as many digits as it takes to tell them apart."""
+    """Return two numbers with enough digits to tell them apart."""
     short = f"{found:.6g}", f"{limit:.6g}"
     return short if short[0] != short[1] else (f"{found:.17g}", f"{limit:.17g}")

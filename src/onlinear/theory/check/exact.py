@@ -1,4 +1,4 @@
-"""Exact arithmetic: floats are whole numbers times a power of two, so what is computed of them can be certain."""
+"""Exact arithmetic: floats are whole numbers times a power of two, so sums and products of them can be exact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 
 Integers: TypeAlias = NDArray[np.object_]
-"""An array of Python's integers, which have no limit."""
+"""An array of Python's integers, of any size."""
 
 
 class Scaled(NamedTuple):
@@ -24,7 +24,7 @@ class Scaled(NamedTuple):
     exponent: int
 
 
-def scaled(values: Floats) -> Scaled:
+def to_integers(values: Floats) -> Scaled:
     """Return floats as whole numbers with a common power of two, the largest that serves."""
     values = np.asarray(values, dtype=np.float64)
     if not np.isfinite(values).all():
@@ -47,17 +47,17 @@ def squared(values: Floats) -> Fraction:
 
 def inner(u: Floats, v: Floats) -> Fraction:
     """Return ⟨u,v⟩."""
-    a, b = scaled(u), scaled(v)
+    a, b = to_integers(u), to_integers(v)
     return _in_unit(sum(a.integers * b.integers), a.exponent + b.exponent)
 
 
 def products(rows: Any, w: Any) -> list[Fraction]:
     """Return ⟨w,x⟩ for each row of a CSR matrix; w holds floats, or whole numbers."""
-    entries = scaled(rows.data)
+    entries = to_integers(rows.data)
     if w.dtype == object:
         factors, exponent = w, entries.exponent
     else:
-        weights = scaled(w)
+        weights = to_integers(w)
         factors, exponent = weights.integers, entries.exponent + weights.exponent
     terms = entries.integers * factors[rows.indices]
     ends = rows.indptr.tolist()
@@ -66,7 +66,7 @@ def products(rows: Any, w: Any) -> list[Fraction]:
 
 def squared_lengths(rows: Any) -> list[Fraction]:
     """Return ‖x‖² for each row of a CSR matrix."""
-    entries = scaled(rows.data)
+    entries = to_integers(rows.data)
     terms = entries.integers * entries.integers
     ends = rows.indptr.tolist()
     return [_in_unit(sum(terms[a:b]), 2 * entries.exponent) for a, b in pairwise(ends)]
@@ -74,7 +74,7 @@ def squared_lengths(rows: Any) -> list[Fraction]:
 
 def combination(rows: Any, weights: list[Fraction]) -> dict[int, Fraction]:
     """Return Σ λᵢxᵢ over the rows of a CSR matrix, as its entries that are not 0."""
-    entries = scaled(rows.data)
+    entries = to_integers(rows.data)
     denominator = math.lcm(*(weight.denominator for weight in weights))
     total: dict[int, int] = {}
     for i, weight in enumerate(weights):

@@ -1,4 +1,4 @@
-"""Certificates: what came out beside what the theorems allow, in a form that anybody can check against the data."""
+"""Making, showing and verifying certificates."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ from onlinear.errors import AssumptionError, DataError, OnlinearError, Parameter
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.hard_margin import Progress
-from onlinear.theory.interval import MarginInterval
-from onlinear.theory.record import (
+from onlinear.theory.certificate.record import (
     VERSION,
     bound_of,
-    checksum_of,
-    computed,
+    compute_record,
     data_of,
     digest_of,
     interval_of,
-    opened,
     outcome_of,
-    searched,
 )
-from onlinear.theory.replay import described, laid_out, options_of, recorded_rule, replayed
+from onlinear.theory.certificate.replay import (
+    convert_layout,
+    describe_run,
+    make_recorded_rule,
+    open_examples,
+    options_of,
+    replay,
+)
+from onlinear.theory.certificate.witnesses import find_witnesses
+from onlinear.theory.certificate.wording import in_current_words
+from onlinear.theory.check.interval import MarginInterval, OnStep
 
 _NAMES = frozenset(
     (
@@ -35,7 +40,7 @@ _NAMES = frozenset(
     )
 )
 _TOLERANCE = 1e-12
-"""How far a recomputed bound may be off, relative to itself: logarithms differ between machines."""
+"""How far a recomputed bound may be off, relative to itself: earlier versions rounded logarithms more generously."""
 
 
 def certify(
@@ -45,22 +50,22 @@ def certify(
     comparator: Any = None,
     *,
     delta: float = 0.05,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> Certificate:
-    """Return a certificate for an outcome: its mistakes beside what each theorem allows, and what the data permit.
+    """Return a certificate for a run: its mistakes beside what each theorem allows, and what the data permit.
 
-    The outcome is first brought about again from the examples, so that it is certain to belong to them.
+    The run is first repeated on the examples, so that it is certain to belong to them.
 
     Parameters
     ----------
     run : Run
-        What `onlinear.run`, `onlinear.converge` or `onlinear.batch_perceptron` returned.
+        The result of `onlinear.run`, `onlinear.converge` or `onlinear.batch_perceptron`.
     X, y : matrix and labels
-        The examples that it came from, in their order; without y, blocks ``(X, y)`` that can be iterated again.
+        The examples of the run, in their order; without y, blocks ``(X, y)`` that can be iterated again.
     comparator : array, or pair (array, float), optional
-        The vector for P5. Default: the one that makes it smallest.
+        The vector for the perceptron hinge bound (P5). Default: the one that makes it smallest.
     delta : float
-        The probability with which a statement about chance may fail.
+        The probability with which a probabilistic statement may fail.
     progress : callable, optional
         Called with a `Step` of each search: for the margins, for a verdict, for the comparator.
 
@@ -74,32 +79,30 @@ def certify(
     >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
     >>> certificate = onlinear.certify(onlinear.run(onlinear.rules.Perceptron(), X, y), X, y)
     >>> certificate.tightest.theorem, certificate.holds
-    ('P5 perceptron, not separable', True)
+    ('Perceptron hinge bound (P5)', True)
     >>> certificate.verify(X, y)
     """
     if not isinstance(run, Run):
-        raise ParameterError(f"run is {type(run).__name__}; certify takes what onlinear.run and the like return")
+        raise ParameterError(f"run is {type(run).__name__}; it must be a Run, as onlinear.run returns it")
     if not (isinstance(delta, float) and 0.0 < delta < 1.0):
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
-    examples = opened(X, y, options_of(run))
-    one_size = not isinstance(run, BatchRun) or run.schedule == "constant"
-    if run.rule.weighted and one_size and run.state.steps != run.updates:
-        raise ParameterError("it has learned with sample weights; what the theorems count are steps of one size")
-    description = described(run, examples.n)
-    left = run.state.checksum
-    if left is not None and left != checksum_of(examples.seen, description["procedure"]["passes"]):
-        raise DataError(
-            "these are not the examples that the run has read, or not in its order: their checksum is another"
-        )
-    again = replayed(description, X, y, run.rule)
-    found, claimed = ({"outcome": outcome_of(one), **described(one, examples.n)} for one in (again, run))
+    examples = open_examples(X, y, options_of(run))
+    equal_steps = not isinstance(run, BatchRun) or run.schedule == "constant"
+    if run.rule.weighted and equal_steps and run.state.steps != run.updates:
+        raise ParameterError("the run has learned with sample weights; the theorems assume equal steps")
+    description = describe_run(run, examples.n)
+    checksum = run.state.checksum
+    if checksum is not None and checksum != examples.seen.checksum(description["procedure"]["passes"]):
+        raise DataError("these are not the examples of the run, or not in its order: their checksums differ")
+    again = replay(description, X, y, run.rule)
+    found, claimed = ({"outcome": outcome_of(one), **describe_run(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, "the run has", "over these examples it gets")
-    return Certificate(computed(run, examples, searched(run, examples.seen, comparator, progress), delta))
+    return Certificate(compute_record(run, examples, find_witnesses(run, examples.seen, comparator, progress), delta))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate(Facts):
-    """What came out, what the theorems allow, and the witnesses; plain data, with nothing executable in it.
+    """The result of a run, what the theorems allow, and the witnesses; plain data, with nothing executable in it.
 
     Attributes
     ----------
@@ -111,17 +114,17 @@ class Certificate(Facts):
 
     @property
     def mistakes(self) -> int:
-        """The mistakes that were made."""
+        """The mistakes of the run."""
         return int(self.record["outcome"]["mistakes"])
 
     @property
     def bounds(self) -> list[Bound]:
-        """What each theorem that applies allows."""
-        return [bound_of(entry) for entry in self.record["bounds"]]
+        """The bound of each theorem that applies."""
+        return [bound_of(entry) for entry in in_current_words(self.record)["bounds"]]
 
     @property
     def holds(self) -> bool:
-        """Whether what came out is within every bound."""
+        """Whether the run is within every bound."""
         return all(
             entry["actual"] < entry["value"] or (entry["actual"] == entry["value"] and not entry["strict"])
             for entry in self.record["bounds"]
@@ -135,7 +138,7 @@ class Certificate(Facts):
 
     @property
     def margin(self) -> MarginInterval | None:
-        """The largest margin of what the rule saw, as an interval (None: the rule has nothing to do with it)."""
+        """The largest margin of the rows as the rule saw them, as an interval (None: the rule does not use margins)."""
         entries = self.record["margins"]
         return None if entries is None else interval_of(entries["learned"], self.record)
 
@@ -150,19 +153,19 @@ class Certificate(Facts):
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Return the certificate that `to_json` wrote; nothing in it is believed before `verify`."""
+        """Return the certificate that `to_json` wrote; nothing in it is trusted before `verify`."""
         try:
             record = json.loads(text)
         except (ValueError, TypeError, RecursionError) as error:
             raise DataError(f"this is not a certificate: {error}") from error
         if not isinstance(record, dict) or record.get("certificate") != VERSION or not set(record) >= _NAMES:
-            raise DataError(f"this is not a certificate of version {VERSION}, or not all of one")
+            raise DataError(f"this is not a complete certificate of version {VERSION}")
         return cls(record)
 
     def verify(self, X: Any, y: Any = None, rule: Any = None) -> None:
-        """Do everything again from the examples; raise a `VerificationError` with the first thing that differs.
+        """Recompute everything from the examples; raise a `VerificationError` with the first entry that differs.
 
-        The recorded rule runs in the recorded order and layout with the recorded seed; margins, bounds and the rest are
+        The recorded rule runs in the recorded order and layout with the recorded seed. Margins, bounds and the rest are
         recomputed from the examples and the recorded witnesses, without any solver.
 
         Parameters
@@ -190,29 +193,29 @@ class Certificate(Facts):
             raise VerificationError(f"the certificate is malformed: {type(error).__name__}: {error}") from error
 
     def _verify(self, X: Any, y: Any, rule: Any) -> None:
-        record, procedure = self.record, self.record["procedure"]
-        X = laid_out(X, y, record["data"]["layout"])
-        examples = opened(X, y, record["options"])
+        record, procedure = in_current_words(self.record), self.record["procedure"]
+        X = convert_layout(X, y, record["data"]["layout"])
+        examples = open_examples(X, y, record["options"])
         _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
         if procedure["kind"] == "run" and procedure["passes"] * examples.n != record["outcome"]["rounds"]:
             raise VerificationError(f"{procedure['passes']} passes do not make {record['outcome']['rounds']} rounds")
         description = {name: record[name] for name in ("rule", "options", "procedure")}
-        outcome = replayed(description, X, y, recorded_rule(record, rule))
+        outcome = replay(description, X, y, make_recorded_rule(record, rule))
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
         delta = float(record["delta"])
         if not 0.0 < delta < 1.0:
             raise VerificationError(f"delta is {delta!r}; it must be between 0 and 1")
-        found = computed(outcome, examples, witnesses, delta)
+        found = compute_record(outcome, examples, witnesses, delta)
         _compare({**found, "digest": record["digest"]}, record, VerificationError)
-        if record["digest"] != digest_of(record):
+        if record["digest"] != digest_of(self.record):
             raise VerificationError("the certificate has been altered: its digest is not that of its content")
 
     def _tightest(self) -> dict[str, Any] | None:
-        certain = [entry for entry in self.record["bounds"] if not entry["chance"]]
+        certain = [entry for entry in in_current_words(self.record)["bounds"] if not entry["chance"]]
         return max(certain, key=_share, default=None)
 
-    def _pairs_an_example(self) -> int:
-        """Return how many pairs of its class and another each example stands for; 0: it stands for itself."""
+    def _pairs_per_example(self) -> int:
+        """Return how many pairs of its class and another each example stands for; 0 where there are two classes."""
         options = self.record["options"]
         return len(options["classes"]) - 1 if options.get("multiclass", False) else 0
 
@@ -222,34 +225,34 @@ class Certificate(Facts):
         return f"Certificate for {rule['name']}({parameters})"
 
     def _facts(self) -> list[tuple[str, str]]:
-        data, outcome = self.record["data"], self.record["outcome"]
+        record = in_current_words(self.record)
+        data, outcome = record["data"], record["outcome"]
         facts = [
             (
                 "examples",
                 f"{data['rows']:,} with {counted(data['features'], 'feature')}, sha256 {data['fingerprint'][:16]}…",
             ),
-            ("order", _order(self.record["procedure"])),
+            ("order", _order(record["procedure"])),
             ("mistakes", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds"),
             ("updates", f"{outcome['updates']:,}"),
         ]
-        margin, verdict = self.margin, self.record["separability"]
+        margin, verdict = self.margin, record["separability"]
         if verdict is not None:
-            facts.append(("separable", _verdict(verdict, self._pairs_an_example())))
+            facts.append(("separable", _verdict(verdict, self._pairs_per_example())))
         if margin is not None and (verdict is None or verdict["verdict"] != "inseparable"):
-            kind = "of the right class over every other" if self._pairs_an_example() else margin.kind
+            kind = "of the right class over every other" if self._pairs_per_example() else margin.kind
             facts.append(("largest margin", f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {kind}"))
-            affine = self.record["margins"]["affine"]
+            affine = record["margins"]["affine"]
             if affine is not None:
                 ends = f"{rounded_down(affine['lower'])} to {rounded_up(affine['upper'])}"
                 facts.append(("", f"{ends}, affine: the distance to the hyperplane"))
             hard = f"(R/γ)² ≤ {rounded_up(margin.difficulty)}" if margin.separable else "no separator is known"
             facts.append(("difficulty", hard))
         tightest = self._tightest()
-        for entry in self.record["bounds"]:
-            mark = "; the tightest" if entry is tightest else ""
-            facts.append((entry["theorem"], f"{_said(entry)}{mark}"))
-        facts += [(entry["theorem"], f"says nothing: {entry['reason']}") for entry in self.record["excluded"]]
-        return facts
+        for entry in record["bounds"]:
+            mark = "; the tightest" if entry == tightest else ""
+            facts.append((entry["theorem"], f"{_statement(entry)}{mark}"))
+        return facts + [(entry["theorem"], f"does not apply: {entry['reason']}") for entry in record["excluded"]]
 
 
 def _compare(
@@ -260,7 +263,7 @@ def _compare(
     fact: str = "the data say",
     place: str = "",
 ) -> None:
-    """Raise at the first place where a claim differs from what was found."""
+    """Raise at the first place where a claim differs from what was recomputed."""
     if isinstance(found, dict) and isinstance(claimed, dict) and found.keys() == claimed.keys():
         for name, value in found.items():
             _compare(value, claimed[name], fault, claim, fact, f"{place}.{name}" if place else name)
@@ -287,7 +290,7 @@ def _order(procedure: dict[str, Any]) -> str:
     if procedure["kind"] == "run":
         return f"{passes}, as given"
     if procedure["kind"] == "converge":
-        return f"the halting loop, {procedure['selection']}: {passes}"
+        return f"halting loop, {procedure['selection']}: {passes}"
     return f"all misclassified examples together, step size {procedure['schedule']}: {passes}"
 
 
@@ -307,7 +310,7 @@ def _share(entry: dict[str, Any]) -> float:
     return float(entry["actual"] / entry["value"]) if entry["value"] else 1.0
 
 
-def _said(entry: dict[str, Any]) -> str:
+def _statement(entry: dict[str, Any]) -> str:
     actual, value = entry["actual"], entry["value"]
     count = f"{actual:,}" if isinstance(actual, int) else f"{actual:,.6g}"
     relation = "<" if entry["strict"] else "≤"

@@ -1,9 +1,8 @@
-"""The comparator that makes the perceptron's bound for data that nothing separates as small as it gets."""
+"""The comparator that makes the perceptron's hinge bound (P5) as small as possible."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -14,18 +13,19 @@ from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.algebra import add, dot
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
+from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.rule import rule
-from onlinear.runs.margin import norm
-from onlinear.theory.exact import float_up, root_above, root_up, squared
-from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.hard_margin import check_solver
-from onlinear.theory.interval import Step
-from onlinear.theory.measures import hinge_sum, squared_radius
+from onlinear.theory.check.exact import root_up, squared
+from onlinear.theory.check.extremes import squared_radius
+from onlinear.theory.check.hinge import hinge_bound, hinge_sum
+from onlinear.theory.check.interval import OnStep, Step
+from onlinear.theory.examples import Examples, examples_of
+from onlinear.theory.search.hard_margin import check_solver
 
 _SOLVER_TOLERANCE = 1e-10
 _DAMPING = 0.3
 _PATIENCE = 10
-"""After so many steps without use a cut is dropped."""
+"""A cut is dropped after this many steps without use."""
 _USED = 1e-7
 _FEW = 1e-13
 """More than what a few hundred roundings cost, relative to their result."""
@@ -69,12 +69,12 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparator(Facts):
-    """A vector u, and what P5 says with it: at most `bound` mistakes in one pass, whatever the order.
+    """A vector u and its hinge bound (P5): at most `bound` mistakes in one pass, in any order.
 
     Attributes
     ----------
     weights, intercept
-        u; None where no intercept was asked for. Any vector is valid in P5, a better one only tighter.
+        u; the intercept is None without `fit_intercept`. The bound holds for any vector; a better one makes it tighter.
     bound : float
         a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up.
     least_bound : float
@@ -95,7 +95,7 @@ class Comparator(Facts):
 
     @property
     def whole(self) -> Floats:
-        """U as one vector: with an intercept, (intercept, weights)."""
+        """The comparator as one vector: with an intercept, (intercept, weights)."""
         return self.weights if self.intercept is None else np.append(self.intercept, self.weights)
 
     @property
@@ -104,14 +104,14 @@ class Comparator(Facts):
         return (self.bound - self.least_bound) / self.bound if self.bound > 0.0 else 0.0
 
     def _title(self) -> str:
-        return "Comparator for P5"
+        return "Comparator for the perceptron hinge bound (P5)"
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("bound", f"at most {rounded_up(self.bound)} mistakes in one pass, in any order"),
             ("at best", f"no vector brings the bound below {rounded_down(self.least_bound)} (gap {self.gap:.2g})"),
             ("hinge sum", f"H(u) ≤ {rounded_up(self.hinge_sum)}"),
-            ("‖u‖", f"{norm(self.whole):.6g} ({counted(self.weights.size, 'weight')})"),
+            ("‖u‖", f"{accurate_norm(self.whole):.6g} ({counted(self.weights.size, 'weight')})"),
             ("radius", rounded_up(self.radius)),
         ]
 
@@ -125,9 +125,9 @@ def best_comparator(
     classes: Any = None,
     tol: float = 1e-3,
     max_steps: int = 1000,
-    progress: Callable[[Step], None] | None = None,
+    progress: OnStep | None = None,
 ) -> Comparator:
-    """Return the vector u that makes the perceptron's bound on any data, P5, as small as it gets.
+    """Return the vector u that makes the perceptron's hinge bound (P5) as small as possible.
 
     For every u, with a = R‖u‖ and H = Σ max(0, 1 − y⟨u,x⟩) over all rounds, the perceptron makes at most
     s² mistakes in one pass, where s² = a·s + H. The smallest s solves s² = min_u (sR‖u‖ + H(u)). H is
@@ -138,7 +138,7 @@ def best_comparator(
 
     Parameters
     ----------
-    X, y : matrix and labels
+    X, y : matrix and labels, or Examples
         As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
     fit_intercept, normalize, classes
         As in `onlinear.run`.
@@ -162,14 +162,7 @@ def best_comparator(
     (True, True)
     """
     check_solver(tol, max_steps)
-    examples = Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
-    return comparator_of(examples, tol, max_steps, progress)
-
-
-def comparator_of(
-    examples: Examples, tol: float = 1e-3, max_steps: int = 1000, progress: Callable[[Step], None] | None = None
-) -> Comparator:
-    """Return the best comparator for examples."""
+    examples = examples_of(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
     square = squared_radius(examples).value
     R = root_up(square)
     u = best = np.zeros(examples.width + examples.bias)
@@ -179,7 +172,7 @@ def comparator_of(
     for number in range(1, max_steps + 1):
         cut, H = _cut(examples, u)
         cuts.append(cut)
-        a = R * norm(u)
+        a = R * accurate_norm(u)
         before = lower, upper
         bound = (0.5 * (a + math.sqrt(a * a + 4.0 * H))) ** 2
         if bound < upper:
@@ -200,7 +193,7 @@ def comparator_of(
             if share > _USED or cut.unused < _PATIENCE
         ]
         # Part of the way from the best vector to the cuts' own optimum, which overshoots; all of it after a step that
-        # has brought nothing.
+        # has not improved anything.
         u = best + (_DAMPING if (lower, upper) != before else 1.0) * (target - best)
     H = hinge_sum(examples, best)
     return Comparator(
@@ -214,19 +207,18 @@ def comparator_of(
     )
 
 
-def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -> float:
-    """Return a²/2 + (a/2)√(a² + 4H) + H with a = R‖u‖, rounded up."""
-    a2 = squared_radius * squared_norm
-    return float_up(a2 / 2 + root_above(a2 * (a2 + 4 * H)) / 2 + H)
-
-
 def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
     """Return the cut at u, and H(u)."""
     learner = examples.learner(Slope())
     learner.arrays.w[:] = u
-    examples.feed(learner)
-    count, H = map(float, learner.arrays.sums)
-    return Cut(learner.arrays.direction, count), H
+    slope, sums = np.zeros(u.size), np.zeros(2)
+    for _ in examples.feed_in_blocks(learner):
+        block = learner.arrays
+        slope += block.direction
+        sums += block.sums
+        block.direction[:] = block.sums[:] = 0.0
+    count, H = map(float, sums)
+    return Cut(slope, count), H
 
 
 def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
@@ -236,9 +228,10 @@ def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
     """
     slopes, counts = np.array([cut.slope for cut in cuts]), np.array([cut.members for cut in cuts])
     A = float(alpha @ counts) * (1.0 - _FEW)
-    # A slope is a sum of so many vectors of length R at most: so much may rounding have changed it.
-    slack = UNIT * R * float(alpha @ (counts * (2.0 * counts + slopes.shape[1] + 32.0)))
-    V = norm(alpha @ slopes) * (1.0 + _FEW) + slack
+    # A slope is a sum of `counts` vectors, none longer than R: each is scaled, added to its block's sum, and with that
+    # to the whole, which rounds three times at most.
+    slack = UNIT * R * float(alpha @ (counts * (3.0 * counts + slopes.shape[1] + 32.0)))
+    V = accurate_norm(alpha @ slopes) * (1.0 + _FEW) + slack
     return min(A, (A * R * (1.0 - _FEW) / V) ** 2 * (1.0 - _FEW)) if V > 0.0 else A
 
 

@@ -1,8 +1,8 @@
 """The lemmas behind the mistake bounds, checked at every update of a trace.
 
-A bound on the mistakes is a sum of small steps, each of which moves a potential by so much. Where a learner
-does what it promises every step obeys its lemma, on any examples; where it does not, the first step that
-breaks one shows where the fault is, long before a bound would be exceeded.
+A mistake bound is proven by lemmas about single updates: each changes a potential by a limited amount. A correct
+learner obeys every lemma, on any examples. A faulty one breaks a lemma long before it exceeds a bound, and the first
+update that does shows the fault.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from numpy.typing import NDArray
 from onlinear.display import counted
 from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
-from onlinear.runs.margin import norm
+from onlinear.rounding import UNIT, accurate_norm
 from onlinear.runs.trace import Trace
-from onlinear.theory.claims import Claim, LemmaReport
-from onlinear.theory.examples import UNIT
+from onlinear.theory.lemmas.claims import Claim, LemmaReport
 
 _ROUNDINGS: Final = 256.0
-"""How many roundings are forgiven beside those of a sum over x.
+"""How many roundings are tolerated besides those of a sum over x.
 
 A potential is summed pairwise (fewer than 50), the weights under it were rounded when they were last
 written, and a few operations put the two sides of a lemma together: 256 is more than all of them."""
 _LEAST: Final = 2.0**-1022
-"""What the products in a sum can lose to underflow, all together: each loses at most 2⁻¹⁰⁷⁵.
+"""The most that the products in a sum can lose to underflow together: each loses at most 2⁻¹⁰⁷⁵.
 
-Also what no weight of Winnow's falls below."""
+Also the smallest weight of Winnow."""
 _LOST: Final = 2.0**-1074
 """More than one product can lose to underflow: for sums that are multiplied afterwards, and the loss with them."""
 
@@ -41,10 +40,10 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
 
     ``step``
         ‖w‖² changes by 2λ·y·score + λ²‖x‖², and ⟨w,u⟩ by λ·y⟨u,x⟩.
-    ``P4``
+    ``growth (P4)``
         On a mistake with λ = 1, ‖w‖² grows by at most ‖x‖². Where u separates the examples updated on,
         ⟨w,u⟩ grows by at least λ·min y⟨u,x⟩, which is λγ‖u‖; and on every mistake.
-    ``P3``
+    ``mistake lemma (P3)``
         On a mistake, ‖w−u‖² changes by at most λ²‖x‖² − 2λ·y⟨u,x⟩. Where u separates, a mistake with λ = 1
         lowers ‖w−cu‖² by at least R², with c = R²/min y⟨u,x⟩.
     ``alignment``
@@ -54,20 +53,20 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
     where α = 1 + β:
 
     ``Winnow``
-        A missed positive adds at most (α−1)θ to Φ, a false one takes more than (1−1/α)θ from it, and Φ > 0. Where
-        the inputs are 0 or 1, and so the score is ⟨w,x⟩ − θ, a mistake changes Φ by just (α^y−1)(score+θ).
+        A missed positive adds at most (α−1)θ to Φ, a false positive takes more than (1−1/α)θ from it, and Φ > 0. Where
+        the inputs are 0 or 1, and so the score is ⟨w,x⟩ − θ, a mistake changes Φ by exactly (α^y−1)(score+θ).
 
     Experts: any rule with the potentials ``weights`` and ``mistakes``, m_n. Where it has a number ``eta``,
     Φ = Σ (1−η)^m_n:
 
     ``experts``
         m_n grows by 0 or 1 in a round. The weights are as (1−η)^m_n, so that Φ ≥ (1−η)^m_n for every n. Φ never
-        grows. A rule without a ``seed`` goes by the majority: each of its mistakes leaves at most (1−η/2)Φ. With one
-        it draws: the experts that erred have the share F = (1−y·score)/2 of the weight, so that (1−ηF)Φ are left.
+        grows. A rule without a ``seed`` predicts by majority: each of its mistakes leaves at most (1−η/2)Φ. A rule
+        with one draws: the experts that erred have the share F = (1−y·score)/2 of the weight, so that (1−ηF)Φ are left.
 
-    Rounding is forgiven, a few hundred times 2⁻⁵³ (and for each entry of x, twice as often) of the magnitudes
-    that a lemma puts together, and so is underflow; what overflows is not checked. A mistake that no update followed
-    breaks a lemma, too, where one says what it must do.
+    Each lemma tolerates rounding, a few hundred times 2⁻⁵³ (and 2·2⁻⁵³ per entry of x) of the magnitudes that it
+    compares, and underflow; what overflows is not checked. A mistake that is not followed by an update also breaks a
+    lemma, where one requires an update.
 
     Parameters
     ----------
@@ -87,15 +86,15 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
     >>> run = onlinear.run(onlinear.rules.Perceptron(), X, y, trace=onlinear.Potentials(u))
     >>> onlinear.verify_lemmas(run.trace, u)
     LemmaReport: every lemma holds
-      step: norm           checked at 2 updates
-      P4: norm             checked at 2 updates
-      alignment: norm      checked at 2 updates
-      step: inner product  checked at 2 updates
-      P4: inner product    checked at 2 updates
-      P3: distance         checked at 2 updates
-      P3: distance to cu   checked at 2 updates
-      alignment: sum       checked at 2 updates
-      alignment: cosine    checked at 2 updates
+      step: norm                          checked at 2 updates
+      growth (P4): norm                   checked at 2 updates
+      alignment: norm                     checked at 2 updates
+      step: inner product                 checked at 2 updates
+      growth (P4): inner product          checked at 2 updates
+      mistake lemma (P3): distance        checked at 2 updates
+      mistake lemma (P3): distance to cu  checked at 2 updates
+      alignment: sum                      checked at 2 updates
+      alignment: cosine                   checked at 2 updates
     """
     _check_recorded(trace, u)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -103,8 +102,8 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
         broken = [found for claim in claims if (found := claim.first_broken()) is not None]
     if not claims:
         raise ParameterError(
-            f"nothing to check: the trace has {counted(trace.updates.size, 'update')}, and no lemma is known"
-            f" that speaks of them, or what it speaks of has overflowed (rule {trace.rule!r})"
+            f"nothing to check: the trace has {counted(trace.updates.size, 'update')}, and no lemma applies to them,"
+            f" or their potentials have overflowed (rule {trace.rule!r})"
         )
     return LemmaReport(
         {claim.lemma: claim.rounds.size for claim in claims},
@@ -151,32 +150,32 @@ def _additive(trace: Trace) -> Iterator[Claim]:
     # Not λ² first: where ‖x‖ is huge it may underflow.
     expected = 2.0 * step * trace.labels * _scores(trace) + step * (step * square)
     yield _claim(trace, "step: norm", grown, expected, slack)
-    yield _claim(trace, "P4: norm", grown, square, slack, plain)
+    yield _claim(trace, "growth (P4): norm", grown, square, slack, plain)
     if before[0] == 0.0:
         k, so_far = np.arange(1.0, step.size + 1.0), np.logical_and.accumulate(plain)
         yield _claim(trace, "alignment: norm", after, k * np.maximum.accumulate(square), np.cumsum(slack), so_far)
 
 
 def _with_comparator(trace: Trace, u: Floats) -> Iterator[Claim]:
-    """Yield the lemmas of additive rules that speak of a comparator u."""
+    """Yield the lemmas of additive rules that need a comparator u."""
     step, square, agreement = trace.steps, trace.squared_lengths, trace.agreements
     n = step.size
     mistake, separates = _on_mistake(trace), np.full(n, bool((agreement > 0.0).all()))
     R2, least = float(square.max()), float(agreement.min())
-    error, size, length = _errors(trace), _size(trace), norm(u)
+    error, size, length = _errors(trace), _size(trace), accurate_norm(u)
 
     inner = trace.potentials["inner"]
     grown = inner - trace.before["inner"]
     # y⟨u,x⟩ is a sum whose products may underflow before λ multiplies it.
     slack = error * (length * size) + length * _strayed(trace) + step * trace.entries * _LOST + _LEAST
     yield _claim(trace, "step: inner product", grown, step * agreement, slack)
-    pulled = _claim(trace, "P4: inner product", grown, step * least, slack, separates)
+    pulled = _claim(trace, "growth (P4): inner product", grown, step * least, slack, separates)
     yield _and_unlearned(pulled, _unlearned(trace), found=0.0, limit=least) if least > 0.0 else pulled
 
     before, after = trace.before["squared_distance"], trace.potentials["squared_distance"]
     distance_slack = _square_slack(trace, np.sqrt(before) + np.sqrt(after) + size)
     limit = step * (step * square) - 2.0 * step * agreement
-    yield _claim(trace, "P3: distance", after - before, limit, distance_slack, mistake)
+    yield _claim(trace, "mistake lemma (P3): distance", after - before, limit, distance_slack, mistake)
 
     # ‖w−cu‖² = ‖w‖² − 2c⟨w,u⟩ + c²‖u‖², of which the last does not change.
     # Not c first: where u is long, or x short, it may underflow.
@@ -184,7 +183,7 @@ def _with_comparator(trace: Trace, u: Floats) -> Iterator[Claim]:
     changed = norm_grown - pull
     scaled_slack = _norm_slack(trace) + 2.0 * R2 * (slack / least) + error * (np.abs(norm_grown) + np.abs(pull))
     plain = mistake & (step == 1.0)
-    yield _claim(trace, "P3: distance to cu", changed, np.full(n, -R2), scaled_slack, plain & separates)
+    yield _claim(trace, "mistake lemma (P3): distance to cu", changed, np.full(n, -R2), scaled_slack, plain & separates)
 
     if trace.before["squared_norm"][0] == 0.0:
         # A start whose squares underflow need not be 0 to u.
@@ -233,7 +232,7 @@ def _experts(trace: Trace) -> Iterator[Claim]:
     if hasattr(trace.rule, "seed"):
         columns = trace.before["weights"], m, m_after
         share = np.array([w[after > before].sum() / w.sum() for w, before, after in zip(*columns, strict=True)])
-        # A rate that falls with the rounds leaves the recorded weights behind while nobody errs.
+        # A rate that falls with the rounds makes the recorded weights outdated while no expert errs.
         latest = np.concatenate([[trace.first_round - 1], trace.updates[:-1]])
         fresh = fixed | (trace.updates == latest + 1)
         yield _claim(trace, "experts: share", share, 0.5 * (1.0 - trace.labels * _scores(trace)), slack, fresh)
@@ -282,7 +281,7 @@ def _and_unlearned(
 
 
 def _errors(trace: Trace) -> Floats:
-    """Return the relative error forgiven at each update; normalising x takes as many roundings as summing over it."""
+    """Return the relative error tolerated at each update; normalising x takes as many roundings as summing over it."""
     return np.asarray((_ROUNDINGS + 2.0 * trace.entries) * UNIT, dtype=np.float64)
 
 

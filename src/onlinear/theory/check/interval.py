@@ -1,4 +1,4 @@
-"""The largest margin as an interval with two witnesses, and their checker.
+"""The largest margin as an interval with two witnesses, and the checker of both.
 
 A vector w shows that some separator has at least its margin; a convex combination λ of the vectors y·x
 shows that none has more than the combination's length: ⟨u, Σ λ y x⟩ = Σ λ y⟨u,x⟩ ≥ γ(u)‖u‖ for every u.
@@ -7,6 +7,7 @@ shows that none has more than the combination's length: ⟨u, Σ λ y x⟩ = Σ 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -17,25 +18,30 @@ from numpy.typing import NDArray
 from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.theory.exact import combination, float_up, root_up, squared
-from onlinear.theory.examples import UNIT, Examples
-from onlinear.theory.measures import divided_by_root, least_agreement, squared_radius
+from onlinear.rounding import UNIT
+from onlinear.theory.check.exact import combination, float_up, root_up, squared
+from onlinear.theory.check.extremes import divide_by_root, least_agreement, squared_radius
+from onlinear.theory.examples import Examples
 
-Kind: TypeAlias = Literal["through the origin", "affine", "augmented"]
+MarginKind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
 
-def learned_kind(examples: Examples) -> Kind:
-    """Return which margin the theorems speak of: that of the rows as a learner sees them."""
+def learned_kind(examples: Examples) -> MarginKind:
+    """Return the kind of margin in the theorems: that of the rows as a learner sees them."""
     return "augmented" if examples.bias else "through the origin"
 
 
 class Step(NamedTuple):
-    """Where a solver stands: its working set, and the bounds that it has so far (in floating point)."""
+    """The progress of a solver: its working set, and its bounds so far, in floating point."""
 
     number: int
     working_set: int
     lower: float
     upper: float
+
+
+OnStep: TypeAlias = Callable[[Step], None]
+"""What a solver calls after each of its steps, to show its progress."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,13 +56,13 @@ class MarginInterval(Facts):
         No separator has more: the length of the combination Σ λ y x with λ = `shares` on the rows `support`.
     kind : {"through the origin", "affine", "augmented"}
         Which margin: min y⟨u,x⟩/‖u‖; with an intercept min y(⟨u,x⟩ + c)/‖u‖, the distance to the
-        hyperplane; or the same over √(‖u‖² + c²), which is what the theorems speak of.
+        hyperplane; or the same over √(‖u‖² + c²), which is the margin in the theorems.
     radius : float
         R of the rows that the margin belongs to, rounded up (of the features alone, where affine).
     augmented : MarginInterval or None
         Beside an affine interval, the augmented one.
     steps : tuple of Step
-        How the solver got there.
+        The progress of the solver.
     """
 
     lower: float
@@ -65,7 +71,7 @@ class MarginInterval(Facts):
     intercept: float
     support: NDArray[np.intp]
     shares: Floats
-    kind: Kind
+    kind: MarginKind
     radius: float
     normalize: bool = False
     classes: tuple[Any, Any] = (-1, 1)
@@ -74,12 +80,12 @@ class MarginInterval(Facts):
 
     @property
     def separable(self) -> bool:
-        """Whether a separator is known; False says nothing about others (see `onlinear.separability`)."""
+        """Whether a separator is known; False does not prove that there is none (see `onlinear.separability`)."""
         return self.lower > 0.0
 
     @property
     def gap(self) -> float:
-        """How much is left open, relative to the upper end."""
+        """The length of the interval, relative to the upper end."""
         return (self.upper - self.lower) / self.upper if self.upper > 0.0 else 0.0
 
     @property
@@ -116,19 +122,19 @@ class MarginInterval(Facts):
         return f"Largest margin, {self.kind}"
 
 
-def radius_of(examples: Examples, kind: Kind) -> float:
+def radius_of(examples: Examples, kind: MarginKind) -> float:
     """Return R of the rows that a kind of margin belongs to, rounded up: for the affine one, of the features alone."""
     square = squared_radius(examples).value
     return root_up(max(square - 1, 0 * square) if kind == "affine" else square)
 
 
-def proven_lower(examples: Examples, w: Floats, kind: Kind) -> float:
+def proven_lower(examples: Examples, w: Floats, kind: MarginKind) -> float:
     """Return the margin of w on all examples, rounded down; w has the intercept first, if there is one."""
     counted = w[1:] if kind == "affine" else w
-    return divided_by_root(least_agreement(examples, w).value, squared(counted))
+    return divide_by_root(least_agreement(examples, w).value, squared(counted))
 
 
-def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, kind: Kind) -> float:
+def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, kind: MarginKind) -> float:
     """Return the length of the convex combination with these shares, rounded up.
 
     The affine margin is bounded by half the distance between a point of each class's hull: there the

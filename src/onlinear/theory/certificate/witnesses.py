@@ -1,0 +1,62 @@
+"""The witnesses of a certificate: the only part of it that asks the solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onlinear.errors import ParameterError
+from onlinear.rules.perceptron import Perceptron
+from onlinear.runs.converge import Convergence
+from onlinear.runs.outcome import Run
+from onlinear.theory.certificate.record import combination_record, margin_kinds
+from onlinear.theory.certificate.replay import options_of
+from onlinear.theory.check.interval import MarginInterval, OnStep
+from onlinear.theory.check.verdict import Inseparable, Separable
+from onlinear.theory.examples import Examples
+from onlinear.theory.search.comparator import best_comparator
+from onlinear.theory.search.decide import separability
+from onlinear.theory.search.hard_margin import margin_interval
+
+
+def find_witnesses(run: Run, examples: Examples, comparator: Any, progress: OnStep | None) -> dict[str, Any]:
+    """Search for separators, combinations and the comparator."""
+    options = options_of(run)
+    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options["start"] is None
+    compares = compares and not run.state.multiclass
+    if comparator is not None and not compares:
+        raise ParameterError("a comparator is for the perceptron on two classes, from 0, in the order of the examples")
+    kinds = margin_kinds(run, examples)
+    if kinds is None:
+        return {"margins": None, "separability": None, "comparator": None}
+    margins = {name: kind and _witness(margin_interval(examples, kind, 1e-4), examples) for name, kind in kinds.items()}
+    learned, combination = margins["learned"], None
+    if learned is not None and learned["weights"] is None and _decidable(examples):
+        verdict = separability(examples.unscaled(), progress=progress)
+        if isinstance(verdict, Inseparable):
+            combination = combination_record(verdict)
+        elif isinstance(verdict, Separable) and verdict.weights.dtype != object:
+            learned["weights"] = _whole(verdict, examples)
+    u = None
+    if compares:
+        found = best_comparator(examples, progress=progress) if comparator is None else None
+        u = (found.whole if found else examples.vector("comparator", comparator)).tolist()
+    return {"margins": margins, "separability": combination, "comparator": u}
+
+
+def _whole(vector: Any, examples: Examples) -> list[float]:
+    """Return weights as they are recorded: the intercept first, if there is one."""
+    return [*([float(vector.intercept)] * examples.bias), *vector.weights.tolist()]
+
+
+def _witness(interval: MarginInterval, examples: Examples) -> dict[str, Any]:
+    """Return an interval's two witnesses."""
+    return {
+        "weights": None if interval.weights is None else _whole(interval, examples),
+        "support": interval.support.tolist(),
+        "shares": interval.shares.tolist(),
+    }
+
+
+def _decidable(examples: Examples) -> bool:
+    """Tell whether the rows' lengths do not matter: they do where normalised rows stand beside an intercept."""
+    return not (examples.normalize and examples.bias)

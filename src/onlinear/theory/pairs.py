@@ -1,0 +1,148 @@
+"""Several classes as pairs of two: examples on which the multiclass perceptron is the perceptron."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.data.labels import ManyClasses, as_labels, show
+from onlinear.engine.flat import Floats
+from onlinear.errors import DataError, ParameterError
+from onlinear.theory.examples import Examples, check_opened_once
+from onlinear.theory.reading import LabelledData, LabelledRows
+
+_ENTRIES = 1 << 20
+"""About how many entries a block of pairs holds."""
+
+
+class PairsOpening(TypedDict, total=False):
+    """Options with which class pairs are opened; see `ClassPairs`."""
+
+    classes: Any
+    fit_intercept: bool
+
+
+class ClassPairs:
+    """Kesler's construction: for each example, and each class r other than its own, x ⊗ (e_y − e_r) with label 1.
+
+    A matrix U with a row for each of the k classes has ⟨U_y − U_r, x⟩ ≥ γ for all of them exactly where its rows, laid
+    end to end, have that margin on these pairs; and their length is √2‖x‖. So the multiclass perceptron's bound is the
+    perceptron's on pairs. Iterating yields blocks of pairs, again and again. Example i has the pairs from i·(k−1) on,
+    one for each class that follows its own, in a circle.
+
+    Parameters
+    ----------
+    X, y : matrix and labels
+        The labels may be of any number of classes.
+    classes : array
+        All labels. Default: those in y, sorted.
+    fit_intercept : bool
+        Put a constant 1 before the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinear.theory import ClassPairs, bounds
+    >>> pairs = ClassPairs(np.eye(3), ["a", "b", "c"])
+    >>> round(bounds.multiclass(pairs, U=np.eye(3)).value, 12)
+    6.0
+    """
+
+    def __init__(self, X: Any, y: Any, classes: Any = None, *, fit_intercept: bool = False) -> None:
+        import scipy.sparse
+
+        if y is None:
+            raise DataError("y is missing; with several classes give a matrix X and its labels y")
+        self._data = data = LabelledData(X, y)
+        self.n, self.width, self.layout = data.n, data.width, data.layout
+        self.bias = int(fit_intercept)
+        sparse = data.layout == "sparse"
+        self.rows = scipy.sparse.csr_array(X if sparse else np.asarray(X, dtype=np.float64), dtype=np.float64)
+        if not np.isfinite(self.rows.data).all():
+            bad = int(np.searchsorted(self.rows.indptr, np.argmin(np.isfinite(self.rows.data)), side="right")) - 1
+            raise DataError(f"row {bad}: inputs must be finite")
+        labels = as_labels(y, self.n)
+        self.classes: NDArray[Any] = np.unique(labels) if classes is None else np.asarray(classes)
+        if self.classes.ndim != 1 or np.unique(self.classes).size != self.classes.size or self.classes.size < 2:
+            raise ParameterError(f"the classes are {self.classes.tolist()}; there must be at least two, all different")
+        matches = labels[:, None] == self.classes
+        if not matches.any(axis=1).all():
+            bad = int(np.argmin(matches.any(axis=1)))
+            raise DataError(f"row {bad}: label {show(labels[bad])} is not among the classes")
+        self.codes = np.argmax(matches, axis=1)
+        if fit_intercept:
+            ones: Any = scipy.sparse.csr_array(np.ones((self.n, 1)))
+            self.rows = scipy.sparse.csr_array(scipy.sparse.hstack([ones, self.rows]))
+
+    def __iter__(self) -> Iterator[tuple[Any, Floats]]:
+        """Yield pairs, and their labels."""
+        import scipy.sparse
+
+        n, d = self.rows.shape
+        k = self.classes.size
+        step = max(1, _ENTRIES * n // (2 * k * max(1, self.rows.nnz)))
+        for first in range(0, n, step):
+            codes = np.repeat(self.codes[first : first + step], k - 1)
+            example, offset = np.divmod(np.arange(codes.size), k - 1)
+            part = self.rows[first : first + step][example]
+            pair = np.repeat(np.arange(codes.size), np.diff(part.indptr))
+            right, wrong = (part.indices + d * code[pair] for code in (codes, (codes + 1 + offset) % k))
+            places = (np.tile(pair, 2), np.concatenate([right, wrong]))
+            pairs = scipy.sparse.coo_array((np.concatenate([part.data, -part.data]), places), (codes.size, d * k))
+            yield pairs.tocsr(), np.ones(codes.size)
+
+    @functools.cached_property
+    def seen(self) -> Examples:
+        """The pairs as examples of the perceptron, which the proofs are about."""
+        return Examples(self, classes=(-1, 1))
+
+    def blocks(self) -> Iterator[LabelledRows]:
+        """Yield the examples themselves, as `Examples.blocks` does, with the numbers of their classes."""
+        return self._data.rows(ManyClasses(self.classes))
+
+    def vector(self, U: Any) -> Floats:
+        """Return the rows of a comparator, or of a pair (matrix, intercepts), laid end to end."""
+        pair = isinstance(U, tuple) and len(U) == 2 and np.ndim(U[0]) == 2
+        matrix = finite_matrix(U[0] if pair else U)
+        if matrix is not None and self.bias:
+            intercepts = np.asarray(U[1], dtype=np.float64) if pair else np.zeros(len(matrix))
+            matrix = np.column_stack([intercepts, matrix]) if intercepts.shape == (len(matrix),) else None
+        shape = (self.classes.size, self.width)
+        if matrix is None or matrix.shape != (shape[0], self.rows.shape[1]) or (pair and not self.bias):
+            wanted = ", or a pair of it and the classes' intercepts" if self.bias else ""
+            raise ParameterError(
+                f"U must be a matrix of finite numbers, {shape[0]} classes × {shape[1]} features{wanted}"
+            )
+        return matrix.reshape(-1)
+
+    def split(self, whole: Floats) -> Any:
+        """Return rows laid end to end as `vector` takes them: a matrix, or a pair (matrix, intercepts)."""
+        matrix = whole.reshape(self.classes.size, -1)
+        return (matrix[:, 1:], matrix[:, 0]) if self.bias else matrix
+
+    def name(self, pair: int) -> str:
+        """Return a description of a pair, by its number."""
+        i, offset = divmod(pair, self.classes.size - 1)
+        own, other = (show(self.classes[(self.codes[i] + turn) % self.classes.size]) for turn in (0, 1 + offset))
+        return f"row {i}, of class {own}, against class {other}"
+
+
+def pairs_of(X: Any, y: Any = None, **options: Unpack[PairsOpening]) -> ClassPairs:
+    """Return X itself where it is `ClassPairs`; otherwise open X and y."""
+    if not isinstance(X, ClassPairs):
+        return ClassPairs(X, y, **options)
+    check_opened_once(X, {"y": y, **options})
+    return X
+
+
+def finite_matrix(given: Any) -> Floats | None:
+    """Return a matrix of finite numbers; None where it is something else."""
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return matrix if matrix.ndim == 2 and np.isfinite(matrix).all() else None
