@@ -12,17 +12,24 @@ from hypothesis import given, settings
 import onlinear
 from onlinear import theory
 from onlinear.engine.flat import SUMMED_ROWS, lane_dot
-from onlinear.theory import Examples, bounds
+from onlinear.theory import Examples, bounds, examples
 from onlinear.theory.check import hinge
 from onlinear.theory.search import comparator
 from strategies import in_blocks
 
-N = 2 * SUMMED_ROWS + 500
+BLOCK, N = 16, 100
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((N, 5)) * (RNG.random((N, 5)) < 0.6)
 LABELS = np.where(RNG.random(N) < 0.5, -1, 1)
 U = RNG.standard_normal(5)
 MATRICES = {"dense": DENSE, "csr": scipy.sparse.csr_array(DENSE), "csc": scipy.sparse.csc_array(DENSE)}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 16 rows in the place of 4,096, so that few examples make several."""
+    for module in (hinge, examples):
+        monkeypatch.setattr(module, "SUMMED_ROWS", BLOCK)
 
 
 def rounded_up(values):
@@ -32,10 +39,9 @@ def rounded_up(values):
     return nearest if Fraction(nearest) >= total else math.nextafter(nearest, math.inf)
 
 
-def by_blocks(values):
-    """Add 4,096 rows at a time, then the partial sums."""
-    assert SUMMED_ROWS == 4096
-    return rounded_up(np.array([rounded_up(values[i : i + 4096]) for i in range(0, values.size, 4096)]))
+def by_blocks(values, size=BLOCK):
+    """Add `size` rows at a time, then the partial sums."""
+    return rounded_up(np.array([rounded_up(values[i : i + size]) for i in range(0, values.size, size)]))
 
 
 @given(
@@ -45,7 +51,8 @@ def by_blocks(values):
 @settings(max_examples=20)
 def test_the_parts_do_not_matter(values, cuts):
     parts = np.split(values, sorted(cuts))
-    assert hinge.sum_rows_up(parts) == by_blocks(values)
+    assert SUMMED_ROWS == 4096
+    assert hinge.sum_rows_up(parts) == by_blocks(values, 4096)
 
 
 def arrivals(X, y, size):
@@ -57,30 +64,32 @@ def arrivals(X, y, size):
 
 
 @pytest.mark.parametrize("layout", MATRICES)
-@pytest.mark.parametrize("size", [1000, 4096, 4097])
+@pytest.mark.parametrize("size", [1, 7, 16, 17, 64])
+@pytest.mark.usefixtures("small_blocks")
 def test_hinge_sums_have_the_same_bits_in_any_blocks(layout, size):
     found = []
-    for examples in arrivals(MATRICES[layout], LABELS, size):
-        losses = np.concatenate(list(hinge.hinge_losses(examples, U)))
-        assert hinge.hinge_sum(examples, U) == by_blocks(losses) == theory.hinge_loss(U, examples)
-        assert hinge.squared_hinge_sum(examples, U) == by_blocks(np.nextafter(losses * losses, np.inf))
-        bound = bounds.passive_aggressive(examples, u=U, C=0.5, variant="PA-II")
-        found.append((hinge.hinge_sum(examples, U), bounds.hinge(examples, u=U), bound))
+    for opened in arrivals(MATRICES[layout], LABELS, size):
+        losses = np.concatenate(list(hinge.hinge_losses(opened, U)))
+        assert hinge.hinge_sum(opened, U) == by_blocks(losses) == theory.hinge_loss(U, opened)
+        assert hinge.squared_hinge_sum(opened, U) == by_blocks(np.nextafter(losses * losses, np.inf))
+        bound = bounds.passive_aggressive(opened, u=U, C=0.5, variant="PA-II")
+        found.append((hinge.hinge_sum(opened, U), bounds.hinge(opened, u=U), bound))
     assert all(one == found[0] for one in found)
 
 
 @pytest.mark.parametrize("layout", MATRICES)
+@pytest.mark.usefixtures("small_blocks")
 def test_slopes_have_the_same_bits_in_any_blocks(layout):
-    cuts = [comparator._cut(examples, U) for examples in arrivals(MATRICES[layout], LABELS, 1000)]
+    cuts = [comparator._cut(opened, U) for opened in arrivals(MATRICES[layout], LABELS, 7)]
     for cut, H in cuts:
         assert np.array_equal(cut.slope, cuts[0][0].slope)
         assert (cut.members, H) == (cuts[0][0].members, cuts[0][1])
     if layout != "dense":
         return
     slope, total = np.zeros(5), 0.0
-    for first in range(0, N, 4096):
+    for first in range(0, N, BLOCK):
         part, here = np.zeros(5), 0.0
-        for x, y in zip(DENSE[first : first + 4096], LABELS[first : first + 4096], strict=True):
+        for x, y in zip(DENSE[first : first + BLOCK], LABELS[first : first + BLOCK], strict=True):
             loss = 1.0 - y * lane_dot(U, 0, x, 0, 5)
             if loss > 0.0:
                 part += y * x
@@ -91,7 +100,7 @@ def test_slopes_have_the_same_bits_in_any_blocks(layout):
     assert cuts[0][1] == total
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_the_number_of_passes_does_not_matter_either():
-    examples = Examples(DENSE, LABELS)
-    twice = hinge.hinge_sum(examples.repeated(2), U)
+    twice = hinge.hinge_sum(Examples(DENSE, LABELS).repeated(2), U)
     assert twice == hinge.hinge_sum(Examples([(DENSE, LABELS)] * 2), U)
