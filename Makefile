@@ -2,22 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+# Two processes take tests from one queue; what one has compiled the other finds on disk.
+PYTEST := $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: run test compiled uncompiled lint bench fuzz kill docs wheel clean
+.PHONY: run test compiled uncompiled check quick lint bench fuzz kill docs wheel clean
 
 run: $(READY)
 	@$(BIN)/python -m onlinear.experiments
 
-# Side by side, each with its output in one piece.
-test: $(READY)
-	$(MAKE) --jobs=2 --output-sync=target compiled uncompiled
+test: compiled uncompiled
 
 compiled: $(READY)
-	$(BIN)/python -m pytest
+	$(PYTEST) --durations=15
 
 uncompiled: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
+
+# For daily work: no slow tests, and few examples of each property.
+check: lint quick
+
+quick: $(READY)
+	$(PYTEST) --hypothesis-profile=quick -m "not slow" tests
 
 lint: $(READY)
 	$(BIN)/ruff format --check

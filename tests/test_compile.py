@@ -378,12 +378,14 @@ def process(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_built_in_rules_are_compiled_once(process):
     script = REPORT.format(rule="onlinear.rules.Perceptron()")
     assert process(script) == (1.0, 0, 1)
     assert process(script) == (1.0, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_rule_in_main_is_found_by_the_next_process_and_an_edit_is_not_missed(process):
     first = RULE.replace("FACTOR", "2.0") + REPORT.format(rule="Mine()")
     edited = RULE.replace("FACTOR", "5.0") + REPORT.format(rule="Mine()")
@@ -393,6 +395,7 @@ def test_a_rule_in_main_is_found_by_the_next_process_and_an_edit_is_not_missed(p
     assert process(first) == (2.0, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_constant_and_a_helper_of_another_module_count(process, tmp_path):
     module = tmp_path / "theirs.py"
     body = textwrap.dedent(RULE).replace("FACTOR * y", "step(y)")
@@ -412,6 +415,7 @@ def test_a_constant_and_a_helper_of_another_module_count(process, tmp_path):
     assert process(REPORT.format(rule="onlinear.rules.Perceptron()")) == (1.0, 1, 0)
 
 
+@pytest.mark.slow
 def test_without_a_place_for_the_cache_it_still_runs(process):
     nowhere = {
         "NUMBA_CACHE_DIR": os.devnull + "/nowhere",

@@ -45,6 +45,7 @@ def shell(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_commands_print_what_the_page_shows(shell):
     commands = examples(GUIDE.read_text(encoding="utf-8"))
     assert commands

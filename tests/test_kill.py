@@ -1,8 +1,11 @@
 """A few of the kills of kill.py, which has many more: ``make kill``."""
 
+import pytest
+
 import kill
 
 
+@pytest.mark.slow
 def test_killed_training_ends_with_the_same_bits(tmp_path):
     data = tmp_path / "data.svm"
     kill.make(data, 50_000)

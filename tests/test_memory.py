@@ -9,6 +9,8 @@ import scipy.sparse
 import onlinear
 from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow
 
+pytestmark = pytest.mark.slow
+
 N, D = 100_000, 40
 RNG = np.random.default_rng(0)
 BITS = RNG.random((N, D)) < 0.2

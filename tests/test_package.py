@@ -86,6 +86,7 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code, absent):
     assert not absent & loaded
 
 
+@pytest.mark.slow
 def test_the_main_job_prints_its_table():
     shown = subprocess.run(
         [sys.executable, "-m", "onlinear.experiments"], capture_output=True, text=True, check=True, timeout=120
@@ -109,6 +110,7 @@ def test_the_reference_is_up_to_date():
     assert page == build["reference"](), "run `make docs`"
 
 
+@pytest.mark.slow
 def test_the_wheel_is_whole(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],

@@ -1,11 +1,12 @@
 """What a rule is: hyper-parameters in range, methods of the right shape, and one's own like the built-in ones."""
 
 import pickle
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 
 import naive
 import onlinear
@@ -113,21 +114,16 @@ def scaled(rate, y):
     return rate * y * UNIT
 
 
-@pytest.mark.parametrize("layout", ["dense", "float32", "fortran", "csr", "csr, int64 indices"])
-@pytest.mark.parametrize("block", [1, 7, None])
 @given(data=real())
-def test_own_rule_gets_what_the_built_in_ones_get(layout, block, data):
+def test_own_rule_gets_what_the_built_in_ones_get(data):
     X, y = data
-    Z = as_layout(X, layout)
-    stream = (Z, y) if block is None else (in_blocks(Z, y, block),)
-    for intercept in (False, True):
-        oracle = naive.perceptron(X, y, intercept=intercept)
-        run = onlinear.run(
-            OwnPerceptron(),
-            *stream if block is None else (in_blocks(Z, y, block),),
-            fit_intercept=intercept,
-            trace=True,
-        )
+    oracles = {intercept: naive.perceptron(X, y, intercept=intercept) for intercept in (False, True)}
+    layouts = ["dense", "float32", "fortran", "csr", "csr, int64 indices"]
+    for layout, block, (intercept, oracle) in product(layouts, [1, 7, None], oracles.items()):
+        note(f"{layout}, blocks of {block}")
+        Z = as_layout(X, layout)
+        stream = (Z, y) if block is None else (in_blocks(Z, y, block),)
+        run = onlinear.run(OwnPerceptron(), *stream, fit_intercept=intercept, trace=True)
         assert run.trace.mistakes.tolist() == oracle.mistakes
         assert [*run.weights, *([run.intercept] if intercept else [])] == oracle.weights
         assert run.state.arrays.steps[0] == run.updates

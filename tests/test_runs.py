@@ -379,6 +379,7 @@ def test_runs_in_threads_do_not_meet():
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.5, 1.0])
+@pytest.mark.slow
 def test_experts_neither_underflow_nor_forget(eta):
     """Expert 0 errs in the first half, expert 1 in the second and once more: expert 0 wins in the end."""
     half = 50_000

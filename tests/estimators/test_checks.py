@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import onlinear
 from onlinear.rules import MarginPerceptron
 
+pytestmark = pytest.mark.slow
+
 # Many of the checks' examples cannot be separated: all passes are made, and fewer than the default will do.
 ESTIMATORS = [
     onlinear.PerceptronClassifier(max_iter=100),

@@ -427,5 +427,6 @@ def test_in_a_pipeline_and_in_a_search():
     ],
     ids=["default", "randomised", "river", "scikit-learn"],
 )
+@pytest.mark.slow
 def test_scikit_learn_finds_nothing_wrong(model):
     check_estimator(model)

@@ -1,10 +1,11 @@
 """Every rule, layout and block size against the naive oracle: same rounds, same weights, same bits."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 import naive
@@ -23,10 +24,17 @@ INTERCEPT = st.booleans()
 
 
 def learn(rule, X, y, layout, block, **options):
+    note(f"{layout}, blocks of {block}")
     X = as_layout(X, layout)
     if block is None:
         return onlinear.run(rule, X, y, trace=True, **options)
     return onlinear.run(rule, in_blocks(X, y, block), trace=True, **options)
+
+
+def learn_in_all_forms(rule, X, y, **options):
+    """Yield a run for every layout and block size. The last that failure reports note is the one that failed."""
+    for layout, block in product(LAYOUTS, BLOCKS):
+        yield learn(rule, X, y, layout, block, **options)
 
 
 def agree(run, oracle, *, exact=True):
@@ -45,52 +53,58 @@ def agree(run, oracle, *, exact=True):
         assert np.allclose(run.trace.scores, oracle.scores, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("block", BLOCKS)
-class TestEveryRule:
-    @given(data=real(), tie=st.sampled_from(TIES), intercept=INTERCEPT)
-    def test_perceptron(self, layout, block, data, tie, intercept):
-        X, y = data
-        run = learn(Perceptron(tie), X, y, layout, block, fit_intercept=intercept)
-        agree(run, naive.perceptron(X, y, tie=tie, intercept=intercept))
+# An example is drawn once for all layouts and block sizes: drawing takes longer than learning.
 
-    @given(
-        data=real(),
-        tie=st.sampled_from(TIES),
-        intercept=INTERCEPT,
-        normalized=st.booleans(),
-        margin=st.sampled_from([0.0, 0.25, 1.0, 4.0]),
-    )
-    def test_margin_perceptron(self, layout, block, data, tie, intercept, normalized, margin):
-        X, y = data
-        rule = MarginPerceptron(margin, normalized=normalized, tie=tie)
-        run = learn(rule, X, y, layout, block, fit_intercept=intercept)
-        oracle = naive.margin_perceptron(X, y, margin=margin, normalized=normalized, tie=tie, intercept=intercept)
+
+@given(data=real(), tie=st.sampled_from(TIES), intercept=INTERCEPT)
+def test_perceptron(data, tie, intercept):
+    X, y = data
+    oracle = naive.perceptron(X, y, tie=tie, intercept=intercept)
+    for run in learn_in_all_forms(Perceptron(tie), X, y, fit_intercept=intercept):
         agree(run, oracle)
 
-    @given(data=binary(), beta=st.sampled_from([0.5, 1.0, 3.0]), threshold=st.sampled_from([None, 0.5, 3.0]))
-    def test_winnow(self, layout, block, data, beta, threshold):
-        X, y = data
-        run = learn(Winnow(beta, threshold), X, y, layout, block)
-        agree(run, naive.winnow(X, y, beta=beta, threshold=threshold), exact=beta == 1.0)
 
-    @given(data=advice(), tie=st.sampled_from(TIES), eta=st.sampled_from([0.5, 1.0]))
-    def test_weighted_majority(self, layout, block, data, tie, eta):
-        X, y = data
-        run = learn(WeightedMajority(eta, tie), X, y, layout, block)
-        oracle = naive.experts(X, y, weight=lambda m, t: (1 - eta) ** m, predict=lambda s, t: naive.sign(s, tie))
+@given(
+    data=real(),
+    tie=st.sampled_from(TIES),
+    intercept=INTERCEPT,
+    normalized=st.booleans(),
+    margin=st.sampled_from([0.0, 0.25, 1.0, 4.0]),
+)
+def test_margin_perceptron(data, tie, intercept, normalized, margin):
+    X, y = data
+    rule = MarginPerceptron(margin, normalized=normalized, tie=tie)
+    oracle = naive.margin_perceptron(X, y, margin=margin, normalized=normalized, tie=tie, intercept=intercept)
+    for run in learn_in_all_forms(rule, X, y, fit_intercept=intercept):
+        agree(run, oracle)
+
+
+@given(data=binary(), beta=st.sampled_from([0.5, 1.0, 3.0]), threshold=st.sampled_from([None, 0.5, 3.0]))
+def test_winnow(data, beta, threshold):
+    X, y = data
+    oracle = naive.winnow(X, y, beta=beta, threshold=threshold)
+    for run in learn_in_all_forms(Winnow(beta, threshold), X, y):
+        agree(run, oracle, exact=beta == 1.0)
+
+
+@given(data=advice(), tie=st.sampled_from(TIES), eta=st.sampled_from([0.5, 1.0]))
+def test_weighted_majority(data, tie, eta):
+    X, y = data
+    oracle = naive.experts(X, y, weight=lambda m, t: (1 - eta) ** m, predict=lambda s, t: naive.sign(s, tie))
+    for run in learn_in_all_forms(WeightedMajority(eta, tie), X, y):
         agree_experts(run, oracle)
 
-    @given(data=advice(), eta=st.sampled_from([0.5, 0.25, "anytime"]), seed=st.integers(0, 2**63 - 1))
-    def test_randomized_weighted_majority(self, layout, block, data, eta, seed):
-        X, y = data
-        run = learn(RandomizedWeightedMajority(eta, seed), X, y, layout, block)
-        log_n = math.log(X.shape[1])
 
-        def weight(m, t):
-            return math.exp(-math.sqrt(8 * log_n / t) * m) if eta == "anytime" else (1 - eta) ** m
+@given(data=advice(), eta=st.sampled_from([0.5, 0.25, "anytime"]), seed=st.integers(0, 2**63 - 1))
+def test_randomized_weighted_majority(data, eta, seed):
+    X, y = data
+    log_n = math.log(X.shape[1])
 
-        oracle = naive.experts(X, y, weight=weight, predict=lambda s, t: 1 if uniform(seed, t) < (1 + s) / 2 else -1)
+    def weight(m, t):
+        return math.exp(-math.sqrt(8 * log_n / t) * m) if eta == "anytime" else (1 - eta) ** m
+
+    oracle = naive.experts(X, y, weight=weight, predict=lambda s, t: 1 if uniform(seed, t) < (1 + s) / 2 else -1)
+    for run in learn_in_all_forms(RandomizedWeightedMajority(eta, seed), X, y):
         agree_experts(run, oracle)
         assert run.expected_mistakes == pytest.approx(oracle.expected_mistakes)
 

@@ -51,6 +51,7 @@ def check(verdict, X, y, *, intercept):
         assert len(verdict.rows) <= len(z[0]) + 1
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(data=nearly_degenerate(), intercept=st.booleans())
 def test_no_verdict_is_wrong(data, intercept):

@@ -47,6 +47,7 @@ def as_frame(examples, library):
     return library.DataFrame(X), library.Series([y for _, y in examples])
 
 
+@pytest.mark.slow
 def test_rivers_own_checks_pass_and_none_is_skipped(model):
     assert model._unit_test_skips() == set()
     checks.check_estimator(model)
