@@ -1,0 +1,46 @@
+"""Parquet files as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from onlinear.streams.formats.format import Format, Request
+from onlinear.streams.formats.tables.batches import (
+    BatchedTable,
+    Check,
+    TableBatch,
+    cut_batches,
+    readable,
+    rows_per_batch,
+)
+from onlinear.streams.formats.tables.reader import TABLE_OPTIONS, TableReader
+
+
+class ParquetBatches:
+    """Parquet files."""
+
+    def __init__(self, files: list[str]) -> None:
+        from pyarrow import parquet
+
+        self.files = files
+        self.where = files[0]
+        with readable(self.where), parquet.ParquetFile(self.where) as file:
+            self.schema = file.schema_arrow
+
+    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[TableBatch]:
+        """Yield the row groups in batches."""
+        from pyarrow import parquet
+
+        for name in self.files:
+            with readable(name), parquet.ParquetFile(name, read_dictionary=list(categories), pre_buffer=False) as file:
+                check(file.schema_arrow, name)
+                held = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+                size = rows_per_batch(held, file.metadata.num_rows, len(columns))
+                yield from cut_batches(file.iter_batches(batch_size=size, columns=list(columns)), name)
+
+
+def _open(files: list[str], request: Request) -> TableReader:
+    return TableReader(BatchedTable(ParquetBatches(files), request), request)
+
+
+FORMAT = Format("parquet", _open, magic=(b"PAR1",), options=TABLE_OPTIONS, piped=False)
