@@ -147,8 +147,8 @@ def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
             yield Piece(name, number, text, cut)
             number += 1
         elif end > LONGEST_LINE:
-            begun = rest[:_SAMPLE] + b"\n"
-            yield Piece(name, number, begun, len(begun), too_long=True)
+            kept = rest[:_SAMPLE] + b"\n"
+            yield Piece(name, number, kept, len(kept), too_long=True)
             number += 1
             rest = _after_line(file)
 

@@ -7,21 +7,14 @@ from typing import Any
 
 from onlinear.errors import DataError
 from onlinear.streams.formats.format import Request
-from onlinear.streams.formats.tables.batches import (
-    BatchedTable,
-    Check,
-    TableBatch,
-    cut_batches,
-    readable,
-    rows_per_batch,
-)
+from onlinear.streams.formats.tables import batches as arrow
 from onlinear.streams.formats.tables.columns import check_distinct
 from onlinear.streams.formats.tables.reader import TableReader
 
 
 def open_frame(table: Any, request: Request) -> TableReader:
     """Return a reader of a table in memory."""
-    return TableReader(BatchedTable(FrameBatches(table), request), request)
+    return TableReader(arrow.BatchedTable(FrameBatches(table), request), request)
 
 
 class FrameBatches:
@@ -35,7 +28,7 @@ class FrameBatches:
         self._once = isinstance(table, pa.RecordBatchReader)
         self._draw: Callable[[], Any] | None
         module = type(table).__module__.partition(".")[0]
-        with readable(self.where):
+        with arrow.readable(self.where):
             if module == "pandas":
                 self.schema, self._draw = _pandas(table)
             elif module == "polars":
@@ -51,7 +44,9 @@ class FrameBatches:
             else:
                 raise DataError(f"{type(table).__name__} is not a table; give a data frame or an Arrow table")
 
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[TableBatch]:
+    def batches(
+        self, columns: Sequence[str], categories: Sequence[str], check: arrow.Check
+    ) -> Iterator[arrow.TableBatch]:
         """Yield the rows of the table."""
         if self._draw is None:
             raise DataError("a RecordBatchReader can be read only once")
@@ -59,8 +54,8 @@ class FrameBatches:
         if self._once:
             self._draw = None
         check(self.schema, self.where)
-        with readable(self.where):
-            yield from cut_batches((batch.select(list(columns)) for batch in draw()), "")
+        with arrow.readable(self.where):
+            yield from arrow.cut_batches((batch.select(list(columns)) for batch in draw()), "")
 
 
 def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
@@ -74,7 +69,7 @@ def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
     schema = pa.Schema.from_pandas(named, preserve_index=False)
 
     def draw() -> Iterator[Any]:
-        rows = rows_per_batch(8 * named.size, *named.shape)
+        rows = arrow.rows_per_batch(8 * named.size, *named.shape)
         for begin in range(0, len(named), rows):
             part = named.iloc[begin : begin + rows]
             # A concatenated column of strings may have several chunks; a batch has one.
@@ -91,7 +86,7 @@ def _polars(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
         raise DataError(f"a polars {type(frame).__name__} is not a table; give a DataFrame")
 
     def draw() -> Iterator[Any]:
-        for part in frame.iter_slices(rows_per_batch(8 * frame.height * frame.width, frame.height, frame.width)):
+        for part in frame.iter_slices(arrow.rows_per_batch(8 * frame.height * frame.width, frame.height, frame.width)):
             yield from part.to_arrow().to_batches()
 
     return frame.head(0).to_arrow().schema, draw

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from onlinear.streams.formats.format import Format, Request
-from onlinear.streams.formats.tables.batches import (
-    BatchedTable,
-    Check,
-    TableBatch,
-    cut_batches,
-    readable,
-    rows_per_batch,
-)
+from onlinear.streams.formats.tables import batches as arrow
 from onlinear.streams.formats.tables.reader import TABLE_OPTIONS, TableReader
 
 
@@ -24,23 +17,28 @@ class ParquetBatches:
 
         self.files = files
         self.where = files[0]
-        with readable(self.where), parquet.ParquetFile(self.where) as file:
+        with arrow.readable(self.where), parquet.ParquetFile(self.where) as file:
             self.schema = file.schema_arrow
 
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[TableBatch]:
+    def batches(
+        self, columns: Sequence[str], categories: Sequence[str], check: arrow.Check
+    ) -> Iterator[arrow.TableBatch]:
         """Yield the row groups in batches."""
         from pyarrow import parquet
 
         for name in self.files:
-            with readable(name), parquet.ParquetFile(name, read_dictionary=list(categories), pre_buffer=False) as file:
+            with (
+                arrow.readable(name),
+                parquet.ParquetFile(name, read_dictionary=list(categories), pre_buffer=False) as file,
+            ):
                 check(file.schema_arrow, name)
                 held = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-                size = rows_per_batch(held, file.metadata.num_rows, len(columns))
-                yield from cut_batches(file.iter_batches(batch_size=size, columns=list(columns)), name)
+                size = arrow.rows_per_batch(held, file.metadata.num_rows, len(columns))
+                yield from arrow.cut_batches(file.iter_batches(batch_size=size, columns=list(columns)), name)
 
 
 def _open(files: list[str], request: Request) -> TableReader:
-    return TableReader(BatchedTable(ParquetBatches(files), request), request)
+    return TableReader(arrow.BatchedTable(ParquetBatches(files), request), request)
 
 
 FORMAT = Format("parquet", _open, magic=(b"PAR1",), options=TABLE_OPTIONS, piped=False)
