@@ -1,9 +1,11 @@
-"""Write docs/reference.md from the docstrings, and docs/cli.md from what the commands say of themselves."""
+"""Write docs/reference.md from the docstrings, docs/cli.md from `--help`, and the formats in docs/streams.md."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ import click
 import onlinear
 import onlinear.river
 from onlinear.cli.app import commands
+from onlinear.streams.formats.format import Format
+from onlinear.streams.formats.registry import all_formats
+from onlinear.streams.reading import Reading
 
 PAGES = {
     "onlinear": [
@@ -85,7 +90,28 @@ def _help(title: str, context: click.Context) -> list[str]:
     return [f"## {title}", "", "```text", context.get_help(), "```", ""]
 
 
+def with_formats(page: str) -> str:
+    """Return a page with the table of the formats between its two marks."""
+    lines = ["| `format=` | Recognised by | Reading options | Pipe | `y=` |", "|---|---|---|---|---|"]
+    for entry in all_formats():
+        listed = (f"`{field.name}`" for field in dataclasses.fields(Reading) if field.name in entry.options)
+        options = ", ".join(listed) or "none"
+        yes = ["yes" if flag else "no" for flag in (entry.piped, entry.separate_labels)]
+        lines.append(f"| {' | '.join([f'`{entry.name}`', _recognised(entry), options, *yes])} |")
+    table = "\n".join(lines)
+    return re.sub(r"(?s)(<!-- formats -->\n).*(\n<!-- end -->)", lambda marks: marks[1] + table + marks[2], page)
+
+
+def _recognised(entry: Format) -> str:
+    signs = [*(["its first bytes"] if entry.magic else []), *(f"`{ending}`" for ending in entry.endings)]
+    signs += ["its first line"] if entry.first_line else []
+    signs += [f"a mark in its {' or '.join(entry.carriers)} schema"] if entry.carriers else []
+    return ", ".join(signs)
+
+
 if __name__ == "__main__":
     here = Path(__file__)
     here.with_name("reference.md").write_text(reference(), encoding="utf-8")
     here.with_name("cli.md").write_text(command_line(), encoding="utf-8")
+    streams = here.with_name("streams.md")
+    streams.write_text(with_formats(streams.read_text(encoding="utf-8")), encoding="utf-8")

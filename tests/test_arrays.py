@@ -17,13 +17,24 @@ import scipy.sparse
 from hypothesis import given
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.files import found
-from onlinear.streams.formats.arrays import blocks_reader, matrix_reader, npy, npy_reader, npz, npz_reader
+from onlinear.streams.files import find_files
+from onlinear.streams.formats.arrays import BlocksReader, MatrixReader, npy_array
+from onlinear.streams.formats.arrays import matrix as stored
+from onlinear.streams.formats.format import Request
+from onlinear.streams.formats.registry import get_format
 from onlinear.streams.reading import Reading
 from strategies import LAYOUTS, as_layout, examples
 
 DTYPES = ["f8", "f4", ">f8", "f2", "i8", "i1", ">u2", "bool"]
 SIZES = [1, 100, 1 << 22]
+
+
+def npy_reader(files, y, reading, *, labelled):
+    return get_format("npy").open(files, Request(reading, 1 << 20, y, labelled))
+
+
+def npz_reader(files, y, reading, *, labelled):
+    return get_format("npz").open(files, Request(reading, 1 << 20, y, labelled))
 
 
 def chunks(reader):
@@ -87,7 +98,7 @@ def test_files_of_any_type(tmp_path_factory, data, dtype, size, kind, negative):
         save(path, X) if "one" in kind else save(path, X=X, y=y)
         given_y = y if "one" in kind else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(npz, "BYTES", size)
+        patch.setattr(stored, "BYTES", size)
         reader = make([path], given_y, reading, labelled=True)
         assert (reader.width, reader.names) == (X.shape[1], None)
         got_X, got_y = rows_of(reader)
@@ -105,8 +116,8 @@ def test_sparse_files(tmp_path_factory, data, dtype, size, wide):
     path = str(tmp_path_factory.mktemp("arrays") / "X.npz")
     scipy.sparse.save_npz(path, X)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(npz, "BYTES", size)
-        patch.setattr(npz, "ROWS", 7)
+        patch.setattr(stored, "BYTES", size)
+        patch.setattr(stored, "ROWS", 7)
         reader = npz_reader([path], data[1], Reading(), labelled=True)
         parts = chunks(reader)
         got_X, got_y = rows_of(reader)
@@ -120,13 +131,13 @@ def test_sparse_files(tmp_path_factory, data, dtype, size, wide):
 def test_objects_of_any_layout(data, layout, size, block):
     X, y = data[0] / 16.0, data[1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(npz, "BYTES", size)
-        reader = matrix_reader(as_layout(X, layout), y, labelled=True)
+        patch.setattr(stored, "BYTES", size)
+        reader = MatrixReader(as_layout(X, layout), y, labelled=True)
         assert reader.width == X.shape[1]
         assert all(map(readable, chunks(reader)))
         got = rows_of(reader)
         blocks = [(as_layout(X[i : i + block], layout), y[i : i + block]) for i in range(0, y.size, block)]
-        in_blocks = blocks_reader(blocks)
+        in_blocks = BlocksReader(blocks)
         got_blocks = rows_of(in_blocks)
     for got_X, got_y in (got, got_blocks):
         assert np.array_equal(got_X, X)
@@ -136,13 +147,13 @@ def test_objects_of_any_layout(data, layout, size, block):
 
 
 def test_nothing_is_copied_that_can_be_read_in_place(monkeypatch):
-    monkeypatch.setattr(npz, "BYTES", 160)
+    monkeypatch.setattr(stored, "BYTES", 160)
     X, y = np.arange(600.0).reshape(200, 3), np.arange(200) % 2
     for matrix in (X, X.astype(np.float32), np.ascontiguousarray(X)):
-        assert all(np.shares_memory(part.X, matrix) for part in chunks(matrix_reader(matrix, y, labelled=True)))
+        assert all(np.shares_memory(part.X, matrix) for part in chunks(MatrixReader(matrix, y, labelled=True)))
     S = scipy.sparse.csr_array(X)
     assert S.has_canonical_format
-    parts = chunks(matrix_reader(S, y, labelled=True))
+    parts = chunks(MatrixReader(S, y, labelled=True))
     assert len(parts) > 10
     for part in parts:
         assert part.X.has_canonical_format
@@ -151,7 +162,7 @@ def test_nothing_is_copied_that_can_be_read_in_place(monkeypatch):
 
 
 def test_places_and_what_was_written(files, monkeypatch):
-    monkeypatch.setattr(npz, "BYTES", 100)
+    monkeypatch.setattr(stored, "BYTES", 100)
     dense = chunks(npy_reader([files.at("X.npy")] * 2, np.tile(files.y, 2), Reading(), labelled=True))
     assert dense[1].place(0) == f"{files.at('X.npy')}:row {dense[0].n}"
     assert dense[-1].place(dense[-1].n - 1) == f"{files.at('X.npy')}:row 19"
@@ -163,7 +174,7 @@ def test_places_and_what_was_written(files, monkeypatch):
 
 @pytest.mark.parametrize("y", [np.array([0, np.nan, 1, np.inf]), np.array(["a", None, "b", np.nan], dtype=object)])
 def test_missing_labels_are_faults(y):
-    (chunk,) = matrix_reader(np.arange(8.0).reshape(4, 2), y, labelled=True).chunks()
+    (chunk,) = MatrixReader(np.arange(8.0).reshape(4, 2), y, labelled=True).chunks()
     assert chunk.X.tolist() == [[0.0, 1.0], [4.0, 5.0]]
     assert [chunk.place(i) for i in range(2)] == ["row 0", "row 2"]
     assert [(fault.before, fault.place) for fault in chunk.faults] == [(1, "row 1"), (2, "row 3")]
@@ -175,14 +186,14 @@ def test_labels_by_path_and_none_at_all(files):
         npy_reader([files.at("X.npy")], files.at("y.npy"), Reading(), labelled=True),
         npz_reader([files.at("csr.npz")], files.at("y.npy"), Reading(), labelled=True),
         npz_reader([files.at("Xy.npz")], files.at("y.npy"), Reading(), labelled=True),
-        matrix_reader(files.X, files.at("y.npy"), labelled=True),
+        MatrixReader(files.X, files.at("y.npy"), labelled=True),
     ):
         got_X, got_y = rows_of(reader)
         assert np.array_equal(got_X, files.X)
         assert np.array_equal(got_y, files.y)
     for reader in (
         npy_reader([files.at("X.npy")], None, Reading(), labelled=False),
-        matrix_reader(files.X, None, labelled=False),
+        MatrixReader(files.X, None, labelled=False),
     ):
         assert not rows_of(reader)[1].any()
 
@@ -190,14 +201,14 @@ def test_labels_by_path_and_none_at_all(files):
 def test_a_pipe(files, monkeypatch):
     for y, message in (
         (files.y, None),
-        (files.y[:5], "<stdin>:row 5: it has no label"),
-        (np.tile(files.y, 2), "20 label"),
+        (files.y[:5], "<stdin>:row 5: the label is missing"),
+        (np.tile(files.y, 2), "20 more label"),
     ):
         raw = io.BytesIO()
         np.save(raw, files.X)
         raw.seek(0)
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(raw)))
-        reader = npy_reader(found("-"), y, Reading(), labelled=True)
+        reader = npy_reader(find_files("-"), y, Reading(), labelled=True)
         assert reader.width is None
         if message is None:
             assert np.array_equal(np.concatenate([part.X for part in chunks(reader)]), files.X)
@@ -208,10 +219,10 @@ def test_a_pipe(files, monkeypatch):
 
 def test_frames_have_names():
     frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
-    reader = matrix_reader(frame, ["x", "y"], labelled=True)
+    reader = MatrixReader(frame, ["x", "y"], labelled=True)
     assert reader.names == ("a", "b")
     assert rows_of(reader)[0].tolist() == [[1.0, 0.5], [2.0, 1.5]]
-    assert matrix_reader(pd.DataFrame([[1, 2]]), ["x"], labelled=True).names is None
+    assert MatrixReader(pd.DataFrame([[1, 2]]), ["x"], labelled=True).names is None
 
 
 def saved(tmp_path, array, **options):
@@ -223,7 +234,7 @@ def saved(tmp_path, array, **options):
     ("array", "message"),
     [
         (np.asfortranarray(np.eye(3)), r"X\.npy: the array is in Fortran order.*ascontiguousarray"),
-        (np.array([[None, 1]]), r"X\.npy: the array holds objects; they are pickles, which are never loaded"),
+        (np.array([[None, 1]]), r"X\.npy: the array holds Python objects, which are never unpickled"),
         (np.zeros(3), r"X\.npy: the array has 1 dimension\(s\); a matrix of numbers needs 2"),
         (np.array([["a"]]), r"X\.npy: the array holds <U1, not a matrix of numbers"),
         (np.zeros((2, 2), dtype=complex), "holds complex128"),
@@ -245,18 +256,18 @@ def test_labels_that_do_not_fit(tmp_path, files):
         npy_reader(name, None, Reading(label=3), labelled=True)
     with pytest.raises(ParameterError, match="label is 'price'"):
         npy_reader(name, None, Reading(label="price"), labelled=True)
-    with pytest.raises(ParameterError, match="drop is for tables"):
+    with pytest.raises(ParameterError, match="drop applies to tables"):
         npy_reader(name, None, Reading(label=0, drop=("a",)), labelled=True)
-    with pytest.raises(ParameterError, match="the labels are in one of them"):
+    with pytest.raises(ParameterError, match="give only one of them"):
         npy_reader(name, files.y, Reading(label=0), labelled=True)
     with pytest.raises(DataError, match=r"X\.npy: the array has 2 dimension"):
         npy_reader(name, name[0], Reading(), labelled=True)
-    with pytest.raises(DataError, match="there is no column beside the labels"):
+    with pytest.raises(DataError, match="there is no column besides the labels"):
         npy_reader(saved(tmp_path, np.zeros((3, 1))), None, Reading(label=0), labelled=True)
-    with pytest.raises(DataError, match="a sparse matrix has no column of labels"):
+    with pytest.raises(DataError, match="a sparse matrix cannot have a column of labels"):
         chunks(npz_reader([files.at("csr.npz")], None, Reading(label=0), labelled=True))
     with pytest.raises(DataError, match="X has no labels"):
-        matrix_reader(files.X, None, labelled=True)
+        MatrixReader(files.X, None, labelled=True)
 
 
 def test_files_of_several_widths(tmp_path, files):
@@ -273,13 +284,13 @@ def test_files_that_are_cut_off(tmp_path, files):
         with pytest.raises(DataError, match=r"cut\.npy"):
             chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(whole[:-100])
-    with pytest.raises(DataError, match=r"cut\.npy:row 15: the file ends here, of 20 row\(s\): it was cut off"):
+    with pytest.raises(DataError, match=r"cut\.npy:row 15: the file is truncated: it should have 20 row\(s\)"):
         chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(gzip.compress(whole)[:-30])
-    with pytest.raises(DataError, match=r"cut\.npy: the compressed file ends before its end"):
+    with pytest.raises(DataError, match=r"cut\.npy: the compressed file is truncated"):
         chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(whole + b"x")
-    with pytest.raises(DataError, match=r"cut\.npy: the file goes on behind the array of 20 row\(s\)"):
+    with pytest.raises(DataError, match=r"cut\.npy: the file goes on after the 20 row\(s\)"):
         chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(whole)
     reader = npy_reader([str(path)], files.y, Reading(), labelled=True)
@@ -318,16 +329,16 @@ def test_headers_that_promise_too_much(tmp_path):
     header = {"descr": "<f8", "fortran_order": False, "shape": (2, 1 << 50)}
     np.lib.format.write_array_header_1_0(text, header)
     (tmp_path / "X.npy").write_bytes(text.getvalue() + bytes(800))
-    with pytest.raises(DataError, match="it was cut off"):
+    with pytest.raises(DataError, match="the file is truncated"):
         chunks(npy_reader([str(tmp_path / "X.npy")], [0, 1], Reading(), labelled=True))
 
 
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (b"\x93NUMPX\x01\x00", "does not begin like a .npy file"),
+        (b"\x93NUMPX\x01\x00", "not a .npy file"),
         (b"\x93NUMPY\x03\x00", r"version 3\.0 of the \.npy format"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "the header takes 4294967295 bytes"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "the header has 4294967295 bytes"),
         (b"\x93NUMPY\x01\x00\x04\x00{(1:", "the header is damaged"),
         (b"\x93NUMPY\x01\x00\x3b\x00{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}\n", "its shape is"),
     ],
@@ -341,11 +352,11 @@ def test_headers_that_are_none(tmp_path, header, message):
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"a": np.eye(2), "b": np.eye(2)}, r"bad\.npz: it has the arrays a, b; it needs X and y"),
-        ({"y": np.zeros(2)}, r"bad\.npz: it has the arrays y; it needs X and y"),
+        ({"a": np.eye(2), "b": np.eye(2)}, r"bad\.npz: the arrays are a, b; X and y are needed"),
+        ({"y": np.zeros(2)}, r"bad\.npz: the arrays are y; X and y are needed"),
         ({"X": np.eye(2)}, r"bad\.npz: there are no labels"),
         ({"X": np.eye(2), "y": np.zeros(3)}, r"bad\.npz: X has 2 row\(s\) and y has 3 label\(s\)"),
-        ({"X": np.eye(2), "y": np.array([None, 1])}, r"bad\.npz:y: the array holds objects"),
+        ({"X": np.eye(2), "y": np.array([None, 1])}, r"bad\.npz:y: the array holds Python objects"),
     ],
 )
 def test_archives_that_do_not_fit(tmp_path, members, message):
@@ -366,25 +377,25 @@ CSR = {
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": np.array(b"csc")}, r"in the format 'csc'; rows are read from CSR \(save X\.tocsr\(\)\)"),
-        ({"format": np.array([1, 2])}, "it does not name a format"),
+        ({"format": np.array(b"csc")}, r"in the format 'csc', not CSR; save X\.tocsr\(\)"),
+        ({"format": np.array([1, 2])}, "the array does not name a format"),
         ({"shape": np.array([3, 4, 5])}, r"the matrix has 3 dimension\(s\)"),
         ({"shape": np.array([3, 0])}, r"the matrix has the shape \(3, 0\)"),
         ({"shape": np.array([2, 4])}, r"indptr has 4 entries for 2 row\(s\)"),
         ({"indices": np.array([0, 3])}, "2 indices for 3 values"),
         ({"indptr": np.array([0, 2, 1, 3])}, r"bad\.npz:row 1: indptr goes from 2 to 1, of 3 entries"),
         ({"indptr": np.array([0, 2, 2, 9])}, r"bad\.npz:row 2: indptr goes from 2 to 9"),
-        ({"indptr": np.array([1, 2, 2, 3])}, "indptr begins with 1"),
-        ({"indptr": np.array([0, 2, 2, 2])}, "1 entries stand behind the last row"),
+        ({"indptr": np.array([1, 2, 2, 3])}, "indptr starts with 1"),
+        ({"indptr": np.array([0, 2, 2, 2])}, "1 entries follow the last row"),
         ({"indices": np.array([0, 4, 1])}, r"bad\.npz:row 0: index 4; the matrix has 4 columns, from 0 to 3"),
         ({"indices": np.array([0, 3, -1])}, r"bad\.npz:row 2: index -1"),
-        ({"indices": np.array([0, 3, 1], dtype=np.int8)}, "indices are int32 or int64"),
+        ({"indices": np.array([0, 3, 1], dtype=np.int8)}, "indices must be int32 or int64"),
         ({"data": np.array([1.0, 2.0, 3.0j])}, "holds complex128"),
     ],
 )
 @pytest.mark.parametrize("size", SIZES)
 def test_sparse_archives_that_lead_outside(tmp_path, monkeypatch, changes, message, size):
-    monkeypatch.setattr(npz, "BYTES", size)
+    monkeypatch.setattr(stored, "BYTES", size)
     np.savez(tmp_path / "bad.npz", **(CSR | changes))
     with pytest.raises(DataError, match=message):
         chunks(npz_reader([str(tmp_path / "bad.npz")], [0, 1, 0], Reading(), labelled=True))
@@ -399,11 +410,11 @@ def test_unsorted_sparse_archives(tmp_path):
 
 def test_no_archive_at_all(tmp_path):
     (tmp_path / "X.npz").write_bytes(b"PK\x03\x04 not really")
-    with pytest.raises(DataError, match=r"X\.npz: not a \.npz file, or damaged"):
+    with pytest.raises(DataError, match=r"X\.npz: not a \.npz file, or a damaged one"):
         npz_reader([str(tmp_path / "X.npz")], None, Reading(), labelled=True)
     with zipfile.ZipFile(tmp_path / "X.npz", "w") as archive:
         archive.writestr("X.npy", "text")
-    with pytest.raises(DataError, match=r"X\.npz:X: the file ends in its header"):
+    with pytest.raises(DataError, match=r"X\.npz:X: the file is truncated: it ends within its header"):
         npz_reader([str(tmp_path / "X.npz")], None, Reading(), labelled=True)
 
 
@@ -420,9 +431,9 @@ def test_matrices_that_lead_outside(indices, indptr, message):
     X = scipy.sparse.csr_array((2, 2))
     X.data, X.indices, X.indptr = np.ones(2), np.array(indices, np.int32), np.array(indptr, np.int32)
     with pytest.raises(DataError, match=f"row 1: {message}"):
-        chunks(matrix_reader(X, [0, 1], labelled=True))
+        chunks(MatrixReader(X, [0, 1], labelled=True))
     with pytest.raises(DataError, match=f"(block 1: row 1|row 3): {message}"):
-        chunks(blocks_reader([(np.eye(2), [0, 1]), (X, [0, 1])]))
+        chunks(BlocksReader([(np.eye(2), [0, 1]), (X, [0, 1])]))
 
 
 @pytest.mark.parametrize(
@@ -438,7 +449,7 @@ def test_matrices_that_lead_outside(indices, indptr, message):
 )
 def test_blocks_that_are_none(block, message):
     with pytest.raises(DataError, match=message):
-        chunks(blocks_reader([(np.eye(2), [0, 1]), block]))
+        chunks(BlocksReader([(np.eye(2), [0, 1]), block]))
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
@@ -455,11 +466,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert peak < 12 * npz.BYTES
+        assert peak < 12 * stored.BYTES
 
 
 def test_long_rows_are_read_in_steps(tmp_path, monkeypatch):
-    monkeypatch.setattr(npy, "_STEP", 64)
-    monkeypatch.setattr(npz, "BYTES", 8)
+    monkeypatch.setattr(npy_array, "_STEP", 64)
+    monkeypatch.setattr(stored, "BYTES", 8)
     X = np.arange(100.0).reshape(2, 50)
     assert np.array_equal(rows_of(npy_reader(saved(tmp_path, X), [0, 1], Reading(), labelled=True))[0], X)

@@ -179,7 +179,7 @@ def test_a_damaged_file_is_an_error_and_not_a_crash(tmp_path, how, where):
 
 
 def test_no_file_a_vanished_one_and_an_empty_one(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="the file does not exist"):
         onlinear.open_stream(tmp_path / "none.svm")
     path = written(tmp_path, TEXT)
     stream = onlinear.open_stream(path)
@@ -282,8 +282,8 @@ for _ in range(2):
 BAD = {
     "index 0": (b"1 0:1", 3, "index 0; libsvm indices start at 1"),
     "negative index": (b"1 -1:1", 3, "'-1:1' is not index:value"),
-    "twice": (b"1 4:1 4:1", 7, "index 4 is not above the one before"),
-    "unsorted": (b"1 4:1 3:1", 7, "index 3 is not above the one before"),
+    "twice": (b"1 4:1 4:1", 7, "index 4 is not larger than the one before"),
+    "unsorted": (b"1 4:1 3:1", 7, "index 3 is not larger than the one before"),
     "beyond max_features": (b"1 101:1", 3, "index 101;"),
     "beyond 31 bits": (b"1 2147483649:1", 3, "index 2147483649;"),
     "beyond 32 bits": (b"1 4294967297:1", 3, "index 4294967297;"),
@@ -310,7 +310,7 @@ BAD = {
     "NaN for a label": (b"nan 1:1", 1, "label 'nan' is not a finite number"),
     "infinity for a label": (b"1e999 1:1", 1, "label '1e999' is not a finite number"),
     "no label": (b"\t1:1 2:1", 2, "'1:1' where the label should be"),
-    "several labels": (b"1,-1 1:1", 1, "label '1,-1'; an example has one label"),
+    "several labels": (b"1,-1 1:1", 1, "label '1,-1'; an example has only one label"),
     "zero byte": (b"1 1:1\x00", 5, "is not a finite number"),
     "form feed": (b"1 1:1\x0c2:1", 5, "is not a finite number"),
     "a byte order mark": (b"\xef\xbb\xbf1 1:1", 1, "is not a finite number"),

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import zlib
-from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -17,11 +16,12 @@ from hypothesis import given
 from onlinear.data.checksum import RowSums, sparse_sums
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.formats import packed
-from onlinear.streams.formats.arrays import blocks_reader, matrix_reader
+from onlinear.streams.formats.arrays import BlocksReader, MatrixReader
 from onlinear.streams.formats.libsvm import LibsvmReader
 from onlinear.streams.formats.packed import packing, reader
 from onlinear.streams.formats.packed.form import END, MARK, End, batch_sum, schema
 from onlinear.streams.quarantine import Quarantine
+from onlinear.streams.reader import Reader
 from onlinear.streams.reading import Reading
 from onlinear.streams.stream import Stream
 from strategies import examples
@@ -37,18 +37,30 @@ LABELS = {
 }
 
 
+class Named(Reader):
+    """A reader whose features have names."""
+
+    names = width = None
+
+    def __init__(self, reader, names):
+        self.names, self.width, self.chunks = names, len(names), reader.chunks
+
+    def chunks(self):
+        raise NotImplementedError
+
+
 def stream(reader, names=None, reading=None, **options):
     if names is not None:
-        reader = SimpleNamespace(names=names, width=len(names), chunks=reader.chunks)
+        reader = Named(reader, names)
     return Stream(reader, reading or Reading(), Quarantine("raise"), **options)
 
 
 def of_matrix(X, y, **options):
-    return stream(matrix_reader(X, y, labelled=True), **options)
+    return stream(MatrixReader(X, y, labelled=True), **options)
 
 
 def reading(path, max_features=1 << 20):
-    return packed.packed_reader([str(path)], max_features=max_features, labelled=True)
+    return packed.PackedReader([str(path)], max_features)
 
 
 def read(path, max_features=1 << 20):
@@ -118,7 +130,7 @@ def test_the_file_does_not_depend_on_the_blocks(tmp_path_factory, data, first, s
         patch.setattr(packing, "BATCH_BYTES", 100)
         for size in (first, second):
             blocks = [(X[i : i + size], y[i : i + size]) for i in range(0, y.size, size)]
-            packed.pack(stream(blocks_reader(blocks)), folder / f"{size}.arrow")
+            packed.pack(stream(BlocksReader(blocks)), folder / f"{size}.arrow")
     assert (folder / f"{first}.arrow").read_bytes() == (folder / f"{second}.arrow").read_bytes()
 
 
@@ -173,7 +185,7 @@ def test_blocks_whose_memory_is_used_again(tmp_path):
             X[0] = i, -i
             yield X, [i % 2]
 
-    packed.pack(stream(blocks_reader(blocks()), classes=(0, 1)), tmp_path / "data.arrow")
+    packed.pack(stream(BlocksReader(blocks()), classes=(0, 1)), tmp_path / "data.arrow")
     assert read(tmp_path / "data.arrow")[1].tolist() == [[i, -i] for i in range(9)]
 
 
@@ -189,16 +201,16 @@ def test_examples_larger_than_a_batch(tmp_path, small):
 def test_several_files(tmp_path):
     for k in range(2):
         packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2 + k)), [0, 1, 1][: 2 + k]), tmp_path / f"{k}.arrow")
-    reader = packed.packed_reader([str(tmp_path / f"{k}.arrow") for k in range(2)], max_features=9, labelled=False)
+    reader = packed.PackedReader([str(tmp_path / f"{k}.arrow") for k in range(2)], 9)
     chunks = list(reader.chunks())
     assert [chunk.X.shape for chunk in chunks] == [(2, 3), (3, 3)]
     assert chunks[1].place(2) == f"{tmp_path / '1.arrow'}:row 2"
     packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2)), [0, 2]), tmp_path / "2.arrow")
     with pytest.raises(DataError, match=r"2\.arrow: the labels are \[0, 2\]; .*0\.arrow has \[0, 1\]"):
-        packed.packed_reader([str(tmp_path / f"{k}.arrow") for k in (0, 2)], max_features=9, labelled=True)
+        packed.PackedReader([str(tmp_path / f"{k}.arrow") for k in (0, 2)], 9)
     packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2)), [0, 1], names=("a", "b")), tmp_path / "3.arrow")
-    with pytest.raises(DataError, match="other names"):
-        packed.packed_reader([str(tmp_path / f"{k}.arrow") for k in (0, 3)], max_features=9, labelled=True)
+    with pytest.raises(DataError, match="the names of its features differ"):
+        packed.PackedReader([str(tmp_path / f"{k}.arrow") for k in (0, 3)], 9)
 
 
 def test_files_of_dense_examples_have_one_width(tmp_path):
@@ -206,9 +218,9 @@ def test_files_of_dense_examples_have_one_width(tmp_path):
         packed.pack(of_matrix(np.eye(k), [0, 1, 1][:k]), tmp_path / f"{k}.arrow")
     packed.pack(of_matrix(scipy.sparse.csr_array(np.eye(2)), [0, 1]), tmp_path / "sparse.arrow")
     with pytest.raises(DataError, match="has sparse examples, the other dense"):
-        packed.packed_reader([str(tmp_path / "2.arrow"), str(tmp_path / "sparse.arrow")], max_features=9, labelled=True)
+        packed.PackedReader([str(tmp_path / "2.arrow"), str(tmp_path / "sparse.arrow")], 9)
     with pytest.raises(DataError, match=r"3\.arrow: 3 features; .*2\.arrow has 2"):
-        packed.packed_reader([str(tmp_path / f"{k}.arrow") for k in (2, 3)], max_features=9, labelled=True)
+        packed.PackedReader([str(tmp_path / f"{k}.arrow") for k in (2, 3)], 9)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -221,7 +233,7 @@ def test_files_of_dense_examples_have_one_width(tmp_path):
         ([(np.eye(2, dtype=np.float32), [0, 1]), (np.eye(2), [0, 1])], "row 2: float64 after float32"),
         ([(np.eye(2), [0, 1]), (np.array([[1.0, np.nan]]), [0])], "row 2: column 1 is nan, not a finite number"),
         ([(np.eye(2), [b"a", b"b"])], "the labels are |S1; a converted file has numbers, booleans or strings"),
-        ([(np.eye(2), ["a", "\ud800"])], "characters that are none in Unicode"),
+        ([(np.eye(2), ["a", "\ud800"])], "are not valid Unicode"),
         ([(np.eye(2), np.array([0, 2**63], dtype=np.uint64))], "label 9223372036854775808; .* below 2.63"),
     ],
 )
@@ -229,7 +241,7 @@ def test_what_cannot_be_packed(tmp_path, ending, blocks, message):
     path = tmp_path / f"data{ending}"
     path.write_bytes(b"as before")
     with pytest.raises(DataError, match=message):
-        packed.pack(stream(blocks_reader(blocks)), path)
+        packed.pack(stream(BlocksReader(blocks)), path)
     assert path.read_bytes() == b"as before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -241,7 +253,7 @@ def test_a_value_that_is_not_finite_in_a_sparse_row(tmp_path):
 
 
 def test_where_nothing_can_be_packed(tmp_path):
-    with pytest.raises(ParameterError, match=r"data\.csv: .* ends with \.arrow or \.parquet"):
+    with pytest.raises(ParameterError, match=r"data\.csv: .* must end with \.arrow or \.parquet"):
         packed.pack(of_matrix(np.eye(2), [0, 1]), tmp_path / "data.csv")
     (tmp_path / "folder.arrow").mkdir()
     with pytest.raises(IsADirectoryError):
@@ -264,7 +276,7 @@ def test_what_is_not_packed(tmp_path):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_too_many_features(tmp_path, ending):
     packed.pack(of_matrix(np.eye(5), [0, 1, 0, 1, 1]), tmp_path / f"data{ending}")
-    with pytest.raises(DataError, match="5 features; there may be 4"):
+    with pytest.raises(DataError, match="5 features; at most 4"):
         reading(tmp_path / f"data{ending}", max_features=4)
 
 
@@ -347,7 +359,7 @@ def test_ends_that_do_not_fit(tmp_path, changes):
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ({"packed": 2}, "version 2 of the form; here it is 1"),
+        ({"packed": 2}, "version 2 is not supported, only 1"),
         ({"classes": [1]}, "damaged"),
         ({"classes": [1, 1]}, "damaged"),
         ({"classes": [[1], 2]}, "damaged"),
@@ -366,7 +378,7 @@ def test_ends_that_say_something_else(told, message):
         End.of(f"{zlib.crc32(text):08x}".encode() + text, "data.arrow")
     with pytest.raises(DataError, match="damaged"):
         End.of(good[:-1] + b" ", "data.arrow")
-    with pytest.raises(DataError, match="its end is missing"):
+    with pytest.raises(DataError, match="the end record is missing"):
         End.of(None, "data.arrow")
 
 

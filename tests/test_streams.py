@@ -1,10 +1,13 @@
 """Streams: what is opened as what, and what a model remembers of how it was read."""
 
+import dataclasses
 import gzip
 import importlib
 import json
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,14 +17,19 @@ import pytest
 import scipy.sparse
 
 import onlinear
+from onlinear.cli.options import format_options
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules import Perceptron, RandomizedWeightedMajority, Winnow
 from onlinear.streams import Reading
+from onlinear.streams.formats.registry import FORMATS, all_formats
 
 X = np.array([[1.0, 0.5], [0.0, -2.0], [3.0, 0.25], [-1.0, 0.0]])
 Y = np.array([1, -1, 1, -1])
 SVM = "+1 1:1 2:0.5\n-1 2:-2\n+1 1:3 2:0.25\n-1 1:-1\n"
 CSV = "a,b,label\n1,0.5,1\n0,-2,-1\n3,0.25,1\n-1,0,-1\n"
+
+
+ROOT = Path(__file__).parents[1]
 
 
 def read(stream):
@@ -103,22 +111,26 @@ def test_a_table_that_gives_its_batches_once_is_read_once():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ("gone.svm", {}, "gone.svm: there is no such file"),
+        ("gone.svm", {}, "gone.svm: the file does not exist"),
         ("empty", {}, "empty: the file is empty"),
-        ("words", {}, "words: its first line looks like no format known here; name it with --format"),
+        ("words", {}, "words: the format cannot be told from the first line; name it with --format"),
         ("data.svm", {"format": "xls"}, "format is 'xls'; it must be one of"),
         ("data.svm", {"max_features": 0}, "max_features is 0; it must be an integer from 1 to 2"),
         ("data.svm", {"on_error": "ignore"}, 'on_error is \'ignore\'; it must be "raise" or "skip"'),
-        ("data.svm", {"quarantine": "q"}, 'a quarantine is for on_error="skip"'),
-        ("data.svm", {"features": ["a"]}, "features says nothing about libsvm; it is for csv, parquet, arrow"),
-        ("data.svm", {"colour": 1}, "'colour' is no option of reading"),
-        ("data.csv", {"features": "a"}, "features is 'a'; it must be a list of names of columns"),
+        ("data.svm", {"quarantine": "q"}, 'quarantine needs on_error="skip"'),
+        (
+            "data.svm",
+            {"features": ["a"]},
+            "features (--features) does not apply to libsvm files; it applies to csv, parquet, arrow, tables in memory",
+        ),
+        ("data.svm", {"colour": 1}, "unknown reading option 'colour'"),
+        ("data.csv", {"features": "a"}, "features is 'a'; it must be a list of column names"),
         ("data.csv", {"encode": "onehot"}, "encode is 'onehot'; it must be one of"),
         ("data.csv", {"hash_bits": 40}, "hash_bits is 40; it must be an integer from 1 to 30"),
         ("data.csv", {"delimiter": ", "}, "delimiter is ', '; it must be one character"),
         ("data.csv", {"kinds": {"a": "date"}}, "kinds: 'a' is 'date'; it must be one of"),
         ("data.csv", {"max_features": 1}, "more than 1 features (--max-features"),
-        ("data.csv", {"y": [1]}, "labels of their own (--labels, y=) are for matrices"),
+        ("data.csv", {"y": [1]}, "separate labels (--labels, y=) do not apply to csv files"),
         ("folder", {}, "folder: the folder has no files"),
         ([], {}, "no examples"),
         (7, {}, "int is neither a path, a table, a matrix nor an iterable"),
@@ -183,7 +195,7 @@ def test_like_reads_other_data_as_the_first(encode, tmp_path):
         with pytest.raises(DataError, match="are not those of the model"):
             onlinear.run(Perceptron(), onlinear.open_stream(second, **options), state=loaded)
     (tmp_path / "data.svm").write_text(SVM)
-    with pytest.raises(DataError, match=r"are not those of the model|have no numbers in libsvm files"):
+    with pytest.raises(DataError, match=r"are not those of the model|libsvm files have no names"):
         next(ended.predictions(onlinear.open_stream(tmp_path / "data.svm", like=ended, labelled=False)))
 
 
@@ -257,7 +269,7 @@ def test_a_reading_says_what_is_not_as_usual():
 
 def test_frames_with_missing_values_and_categories():
     frame = pd.DataFrame({"a": [1.0, np.nan, 2.0], "c": ["u", "v", "u"], "target": [True, False, True]})
-    with pytest.raises(DataError, match=r"row 1: column 'a' has no value"):
+    with pytest.raises(DataError, match=r"row 1: column 'a': the value is missing"):
         onlinear.run(Perceptron(), onlinear.open_stream(frame))
     run = onlinear.run(Perceptron(), onlinear.open_stream(frame, missing="zero"))
     assert run.state.names == ("a", "c=u", "c=v")
@@ -287,7 +299,10 @@ def test_a_run_goes_on_only_with_features_of_its_kind(tmp_path):
     numbered = onlinear.run(Perceptron(), onlinear.open_stream(X, Y))
     with pytest.raises(DataError, match="encode is 'hash', not 'names'"):
         next(numbered.predictions(onlinear.open_stream(packed, like=numbered, labelled=False)))
-    with pytest.raises(ParameterError, match="label says nothing about converted files; it is for csv, npy, parquet"):
+    with pytest.raises(
+        ParameterError,
+        match=r"label \(--label\) does not apply to converted files; it applies to csv, parquet, arrow, npy",
+    ):
         onlinear.open_stream(packed, label="town")
 
 
@@ -386,3 +401,100 @@ def test_a_quarantine_is_never_one_of_the_files(tmp_path):
         with pytest.raises(ParameterError, match=r"the quarantine .*data\.svm is one of the files to read"):
             onlinear.open_stream(data, on_error="skip", quarantine=tmp_path / "." / "data.svm")
     assert path.read_text() == SVM
+
+
+def test_a_format_is_a_module_and_a_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(FORMATS, "toy", "toy_format")
+    text = "TOY!\n1 2\n-1 -3\n"
+    for name in ("magic", "ending.toy", "line"):
+        path = tmp_path / name
+        path.write_text(
+            {"magic": text, "ending.toy": text.replace("TOY!", "?")}.get(name, text.replace("TOY!", "toy:"))
+        )
+        assert [part.tolist() for part in read(onlinear.open_stream(path))] == [[[2.0], [-3.0]], [1, -1]]
+        stream = onlinear.open_stream(path, format="toy", header=False, classes=(-3, 2))
+        assert [part.tolist() for part in read(stream)] == [[[1.0], [-1.0]], [2, -3]]
+        assert (stream.reading.format, stream.n_features, stream.names) == ("toy", 1, ("toy",))
+    for option, value, others in (("label", 0, "csv, parquet, arrow, npy"), ("zero_based", True, "libsvm")):
+        with pytest.raises(ParameterError) as caught:
+            onlinear.open_stream(path, **{option: value})
+        flag = option.replace("_", "-")
+        assert f"{option} (--{flag}) does not apply to toy files; it applies to {others}" in str(caught.value)
+    with pytest.raises(ParameterError, match=r"it applies to csv, toy$"):
+        onlinear.open_stream(X, Y, header=False)
+    with pytest.raises(ParameterError, match=r"kinds does not apply to toy files; it applies to csv, parquet"):
+        onlinear.open_stream(path, kinds={"a": "number"})
+    with pytest.raises(ParameterError, match=r"separate labels \(--labels, y=\) do not apply to toy files"):
+        onlinear.open_stream(path, y=Y)
+    with pytest.raises(DataError, match="the model's features are hashed names, and toy files have no names"):
+        onlinear.open_stream(path, like=onlinear.run(Perceptron(), hashed_stream()).state)
+    script = (
+        "import onlinear, onlinear.streams.formats.registry as r; r.FORMATS['toy'] = 'toy_format';"
+        "onlinear.open_stream('-')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+        cwd=ROOT / "tests",
+    )
+    assert b"toy files cannot be read from the standard input; give a file name" in done.stderr
+
+
+def hashed_stream():
+    frame = pd.DataFrame({"town": ["Ulm", "Bonn"], "label": [1, 0]})
+    return onlinear.open_stream(frame, encode="hash", hash_bits=4)
+
+
+def test_the_registry_is_what_command_line_and_docs_say():
+    options = {field.name for field in dataclasses.fields(Reading)} - {"format"}
+    for name, entry in zip(FORMATS, all_formats(), strict=True):
+        assert entry.name == name
+        assert entry.options <= options
+    assert set().union(*(entry.options for entry in all_formats())) == options
+
+    def command():
+        pass
+
+    (choice,) = [one.type for one in format_options(command).__click_params__ if one.name == "format"]
+    assert list(choice.choices) == list(FORMATS)
+    build = runpy.run_path(str(ROOT / "docs" / "build.py"))
+    page = (ROOT / "docs" / "streams.md").read_text(encoding="utf-8")
+    assert page == build["with_formats"](page), "run `make docs`"
+    assert all(f"| `{name}` |" in page for name in FORMATS)
+
+
+def test_a_converted_file_can_be_named_as_what_it_is_and_as_what_holds_it(tmp_path):
+    path = tmp_path / "packed.arrow"
+    onlinear.streams.pack(onlinear.open_stream(X, Y), path)
+    for name in (None, "arrow", "converted"):
+        assert read(onlinear.open_stream(path, format=name))[0].tolist() == X.tolist()
+    plain = tmp_path / "plain.arrow"
+    table = pa.table({"a": X[:, 0], "label": Y})
+    with pa.ipc.new_file(str(plain), table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(DataError, match=r"plain\.arrow: not a converted file"):
+        onlinear.open_stream(plain, format="converted")
+
+
+def test_an_arrow_file_cannot_come_through_a_pipe(tmp_path):
+    table = pa.table({"a": X[:, 0], "label": Y})
+    script = "import onlinear, sys; print(len(list(onlinear.open_stream('-', format=sys.argv[1] or None))))"
+    for new, name, message in (
+        (pa.ipc.new_file, "", b"an Arrow file cannot be read from the standard input; give a file name"),
+        (pa.ipc.new_file, "arrow", b"an Arrow file cannot be read from the standard input; give a file name"),
+        (pa.ipc.new_stream, "arrow", b""),
+    ):
+        sink = pa.BufferOutputStream()
+        with new(sink, table.schema) as writer:
+            writer.write_table(table)
+        done = subprocess.run(
+            [sys.executable, "-c", script, name],
+            input=sink.getvalue().to_pybytes(),
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        assert (message in done.stderr) if message else done.stdout == b"1\n"

@@ -22,17 +22,10 @@ from hypothesis import given
 from pyarrow import feather, parquet
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.files import found
-from onlinear.streams.formats.tables import (
-    arrow_reader,
-    batches,
-    csv_reader,
-    csv_records,
-    csv_text,
-    frame_reader,
-    parquet_reader,
-    readers,
-)
+from onlinear.streams.files import find_files
+from onlinear.streams.formats.format import Request
+from onlinear.streams.formats.registry import get_format
+from onlinear.streams.formats.tables import batches, csv_files, csv_records, csv_text, open_frame
 from onlinear.streams.formats.tables.words import words as words_of
 from onlinear.streams.reading import Reading
 
@@ -120,6 +113,22 @@ def as_arrow(kinds, rows):
     return pa.table(
         [pa.array(cells, kind) for cells, kind in zip(columns, [*types, pa.string()], strict=True)], [*kinds, "label"]
     )
+
+
+def csv_reader(files, reading, **options):
+    return get_format("csv").open(files, Request(reading, **options))
+
+
+def parquet_reader(files, reading, **options):
+    return get_format("parquet").open(files, Request(reading, **options))
+
+
+def arrow_reader(files, reading, **options):
+    return get_format("arrow").open(files, Request(reading, **options))
+
+
+def frame_reader(table, reading, **options):
+    return open_frame(table, Request(reading, **options))
 
 
 @pytest.fixture(scope="session")
@@ -417,14 +426,14 @@ def test_the_label_is_found_by_name_and_by_number(folder, label, expected):
         ({"label": "zzz"}, "no column 'zzz', named in label; the columns are 'id', 'Class', 'age', 'colour'"),
         ({"label": "Clas"}, r"no column 'Clas', named in label \(did you mean 'Class'\?\)"),
         ({"label": 4}, "no column '4', named in label"),
-        ({"label": "age", "features": ("age", "id")}, "'age' is the label, and cannot be a feature too"),
+        ({"label": "age", "features": ("age", "id")}, "'age' is the label and cannot also be a feature"),
         (
             {"features": ("agee",)},
             r"no column 'agee', named in features \(did you mean 'age'\?\); the columns are 'id'",
         ),
         ({"drop": ("color",)}, r"no column 'color', named in drop \(did you mean 'colour'\?\)"),
         ({"text": ("words",)}, "no column 'words', named in text"),
-        ({"drop": ("id", "age", "colour")}, "no column to learn from"),
+        ({"drop": ("id", "age", "colour")}, "no column is left to learn from"),
     ],
 )
 def test_a_column_that_is_not_there_is_an_error_that_lists_those_that_are(folder, options, message):
@@ -467,7 +476,7 @@ def test_dense_columns_stand_in_the_order_of_the_model_and_others_are_ignored(fo
 
 
 def test_a_feature_of_the_model_that_no_column_gives_is_an_error(folder):
-    with pytest.raises(DataError, match=r"the model has the feature 'height', which none of the columns gives: 'id', "):
+    with pytest.raises(DataError, match=r"the feature 'height' of the model comes from none of the columns 'id', "):
         csv_of(folder / "data.csv", SMALL, labelled=False, names=("age", "height"))
 
 
@@ -481,7 +490,7 @@ def test_the_kinds_of_columns_are_those_of_the_model(folder):
         assert collected(reader)[0] == [{0: 1.0}, {1: 1.0}]
     _, _, faults = collected(csv_of(folder / "data.csv", "age,y\nold,0\n", names=("age",)))
     assert faults[0][2] == "column 'age': 'old' is not a number"
-    with pytest.raises(DataError, match="the table: column 'age' is of type string, but is read as numbers"):
+    with pytest.raises(DataError, match="the table: column 'age' has type string, but is read as numbers"):
         frame_reader(pa.table({"age": ["old"], "y": [1]}), Reading(), max_features=9, labelled=True, names=("age",))
 
 
@@ -505,10 +514,10 @@ def test_kinds_follow_from_the_first_piece_that_has_rows(folder, size, monkeypat
         # Through a pipe, nothing is lost that was looked through.
         stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(text.encode())))
         monkeypatch.setattr(sys, "stdin", stdin)
-        piped = csv_reader(found("-"), Reading(), max_features=9, labelled=True, names=None)
+        piped = csv_reader(find_files("-"), Reading(), max_features=9, labelled=True, names=None)
         _, labels, faults = collected(piped)
         assert (labels, len(faults)) == (["yes", "no"], 20)
-    with pieces_of(8), mock.patch.object(readers, "_LOOKED_THROUGH", 40):
+    with pieces_of(8), mock.patch.object(csv_files, "_LOOKED_THROUGH", 40):
         assert csv_of(folder / "data.csv", text).kinds == {"x": "number", "c": "number"}
 
 
@@ -581,10 +590,10 @@ def test_a_type_that_makes_no_features_is_an_error(folder, type_, value):
     for form in ("parquet", "feather", "table"):
         if form == "parquet" and pa.types.is_duration(type_):
             continue
-        with pytest.raises(DataError, match=r"no feature can be made of column 'when', which is of type .*--drop"):
+        with pytest.raises(DataError, match=r"column 'when' has type .*, which cannot be a feature; .*--drop"):
             opened(table, Reading(), form, folder)
         assert opened(table, Reading(drop=("when",)), form, folder).names == ("a",)
-    with pytest.raises(DataError, match=r"the labels in column 'when' are of type .*; they must be numbers or strings"):
+    with pytest.raises(DataError, match=r"the labels in column 'when' have type .*; they must be numbers or strings"):
         opened(table, Reading(label="when", features=("a",)), "table", folder)
 
 
@@ -658,7 +667,7 @@ def test_numbers_are_no_labels_where_those_that_are_known_are_text(folder, form)
     where = "the table" if form in FRAMES else folder / f"data.{form}"
     for values in ([1, 0], [1.0, 0.0]):
         table = pa.table({"x": [1.0, 2.0], "label": values})
-        with pytest.raises(DataError, match=f"^{where}: the labels in column 'label' are of type .*, but those that"):
+        with pytest.raises(DataError, match=f"^{where}: the labels in column 'label' have type .*, but the known"):
             opened(table, Reading(), form, folder, label_kind="category")
         assert collected(opened(table, Reading(), form, folder, label_kind="number"))[1] == values
         assert collected(opened(table, Reading(), form, folder, label_kind="category", labelled=False))[1] == [0.0] * 2
@@ -685,10 +694,10 @@ def test_a_missing_number_is_a_fault_with_its_remedy(folder, spelling):
     text = f"x,c,label\n1,a,0\n{spelling},b,1\n3,,1\n4,NA,0\n"
     rows, _, faults = collected(csv_of(folder / "data.csv", text))
     path = folder / "data.csv"
-    remedy = "has no value (allow it with --missing zero or indicator, missing=)"
+    remedy = "the value is missing (allow it with --missing zero or indicator, missing=)"
     assert faults == [
-        (1, f"{path}:3", f"column 'x' {remedy}", f"{spelling},b,1".encode()),
-        (1, f"{path}:4", f"column 'c' {remedy}", b"3,,1"),
+        (1, f"{path}:3", f"column 'x': {remedy}", f"{spelling},b,1".encode()),
+        (1, f"{path}:4", f"column 'c': {remedy}", b"3,,1"),
     ]
     # Among categories only the empty one is missing; and what stands in a faulty row has no number.
     assert rows == [{0: 1.0, 1: 1.0}, {0: 4.0, 2: 1.0}]
@@ -718,9 +727,9 @@ def test_faults_of_tables_have_their_row_and_are_written_as_json(folder):
         assert (rows, labels) == ([{0: 1.0, 1: 1.0}], ["p"])
         name = f"{folder}/data.{form}:" if form in {"parquet", "feather"} else ""
         assert [fault[1] for fault in faults] == [f"{name}row {row}" for row in (1, 2, 3)]
-        assert [fault[2].partition(" has")[0] for fault in faults] == [
-            "column 'x'",
-            "column 'c'",
+        assert [fault[2].partition(" (")[0] for fault in faults] == [
+            "column 'x': the value is missing",
+            "column 'c': the value is missing",
             "column 'x': value inf is not a finite number",
         ]
         assert json.loads(faults[1][3]) == {"x": 3.0, "c": None, "y": "p"}
@@ -731,9 +740,7 @@ def test_a_missing_label_is_a_fault_whatever_is_allowed(folder, label):
     text = f"x,label\n1,0\n2,{label}\n3,1\n"
     rows, labels, faults = collected(csv_of(folder / "data.csv", text, Reading(missing="zero")))
     assert (rows, labels) == ([{0: 1.0}, {0: 3.0}], [0.0, 1.0])
-    reason = (
-        "column 'label': an infinite number is no label" if label == "inf" else "the label is missing (column 'label')"
-    )
+    reason = "the label (column 'label') is infinite" if label == "inf" else "the label is missing (column 'label')"
     assert faults == [(1, f"{folder / 'data.csv'}:3", reason, f"2,{label}".encode())]
 
 
@@ -756,7 +763,7 @@ def test_the_place_of_an_example_is_the_line_where_it_begins(folder):
     path = folder / "data.csv"
     assert [chunk.place(i) for i in range(3)] == [f"{path}:2", f"{path}:5", f"{path}:7"]
     assert [chunk.written(i) for i in range(3)] == [b'1,"two\r\nlines",0', b"2,b,1", b"4,d,1"]
-    assert list(chunk.faults) == [(2, f"{path}:6", "1 field(s), where there are 3 columns", b"3")]
+    assert list(chunk.faults) == [(2, f"{path}:6", "1 field(s) instead of 3", b"3")]
     part = chunk.take(np.array([2]))
     assert part.place(0) == f"{path}:7"
 
@@ -769,9 +776,9 @@ def test_the_place_of_an_example_is_the_line_where_it_begins(folder):
     [
         (b"", ": the file is empty"),
         (b"\n\r\n", ": the file is empty"),
-        (b"a,b,a,label\n1,2,3,4\n", ":1: two columns are called 'a'; the names of the columns must differ"),
-        (b"\xff\xfea\x00,\x00", ":1: byte 0xff is not UTF-8 text"),
-        (b'x,label\n1,0\n2,1\n"3,0\n4,1\n', r':4: a quote \("\) is opened in this record and never closed'),
+        (b"a,b,a,label\n1,2,3,4\n", ":1: two columns are called 'a'; column names must be unique"),
+        (b"\xff\xfea\x00,\x00", ":1: byte 0xff is not valid UTF-8"),
+        (b'x,label\n1,0\n2,1\n"3,0\n4,1\n', r':4: a quote \("\) is opened in this record but never closed'),
         (gzip.compress(b"x,label\n" + b"1,0\n" * 9, mtime=0)[:-9], ":[0-9]+: the compressed file "),
     ],
 )
@@ -784,7 +791,7 @@ def test_a_record_without_an_end_is_an_error(folder):
     with (
         mock.patch.object(csv_records, "LONGEST_LINE", 1 << 20),
         pieces_of(1 << 10),
-        pytest.raises(DataError, match=r":3: a record of more than 1 MB; is a quote not closed"),
+        pytest.raises(DataError, match=r":3: the record is longer than 1 MB; a quote may not be closed"),
     ):
         collected(csv_of(folder / "data.csv", b'x,label\n1,0\n"' + b"2,1\n" * (1 << 20)))
 
@@ -804,7 +811,7 @@ def test_what_is_not_utf8_is_a_fault_at_its_line(folder, size):
     assert reader.names == ("x", "c=a", "c=b", "c=é")
     assert rows == [{0: 1.0, 1: 1.0}, {0: 3.0, 2: 1.0}, {0: 5.0, 3: 1.0}]
     assert [(before, place.rpartition(":")[2]) for before, place, _, _ in faults] == [(1, "3"), (2, "5"), (2, "6")]
-    assert faults[0][2:] == ("byte 0xff is not UTF-8 text; the file must be saved as UTF-8", b"2,\xff,1")
+    assert faults[0][2:] == ("byte 0xff is not valid UTF-8; save the file as UTF-8", b"2,\xff,1")
 
 
 def test_a_byte_order_mark_tabs_and_compression_are_fine(folder):
@@ -883,7 +890,7 @@ def test_a_file_that_vanishes_is_an_error(folder):
     for form in ("parquet", "feather"):
         reader = opened(table, Reading(), form, folder)
         (folder / f"data.{form}").unlink()
-        with pytest.raises(DataError, match=rf"^{folder}/data.{form}: there is no such file"):
+        with pytest.raises(DataError, match=rf"^{folder}/data.{form}: the file does not exist"):
             collected(reader)
     reader = csv_of(folder / "gone.csv", SMALL)
     (folder / "gone.csv").unlink()
@@ -898,7 +905,7 @@ def test_the_standard_input_is_read_once(monkeypatch):
     options = {"max_features": 9, "labelled": True, "names": None}
     stdin(b"x,label\n" + b"1,0\n2,1\n" * 40)
     with pieces_of(16):
-        reader = csv_reader(found("-"), Reading(), **options)
+        reader = csv_reader(find_files("-"), Reading(), **options)
         rows, labels, _ = collected(reader)
         assert (len(rows), labels[:2]) == (80, [0.0, 1.0])
         with pytest.raises(DataError, match="<stdin> can be read only once"):
@@ -908,23 +915,23 @@ def test_the_standard_input_is_read_once(monkeypatch):
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     stdin(sink.getvalue())
-    reader = arrow_reader(found("-"), Reading(), **options)
+    reader = arrow_reader(find_files("-"), Reading(), **options)
     assert collected(reader)[:2] == ([{0: 1.0}, {0: 2.0}], ["a", "b"])
     with pytest.raises(DataError, match="<stdin> can be read only once"):
         collected(reader)
     stdin(sink.getvalue()[:-30])
     with pytest.raises(DataError, match=r"^<stdin>: "):
-        collected(arrow_reader(found("-"), Reading(), **options))
-    with pytest.raises(DataError, match="<stdin>: a Parquet file is read from its end"):
-        parquet_reader(found("-"), Reading(), **options)
+        collected(arrow_reader(find_files("-"), Reading(), **options))
+    with pytest.raises(DataError, match="parquet files cannot be read from the standard input"):
+        parquet_reader(find_files("-"), Reading(), **options)
 
 
 def test_objects_that_are_no_tables_are_refused():
     for table, message in [
-        (pl.LazyFrame({"x": [1]}), r"LazyFrame has no rows yet; hand over its .collect\(\)"),
-        (pd.Series([1]), "a pandas Series is no table"),
-        (pl.Series([1]), "a polars Series is no table"),
-        (object(), "object is no table"),
+        (pl.LazyFrame({"x": [1]}), r"LazyFrame has no rows yet; give its .collect\(\)"),
+        (pd.Series([1]), "a pandas Series is not a table"),
+        (pl.Series([1]), "a polars Series is not a table"),
+        (object(), "object is not a table"),
         (pd.DataFrame([[1, 2, 3]], columns=["a", "a", "y"]), "two columns are called 'a'"),
         (pd.DataFrame({"a": [1, "x"], "y": [1, 2]}), "^the table: "),
         (pd.DataFrame({"a": [1, 1 << 70], "y": [1, 2]}), "^the table: "),
@@ -1028,7 +1035,7 @@ def test_more_names_than_allowed_are_an_error_with_the_place(folder, size):
     text = "c,label\n" + "".join(f"v{i},{i % 2}\n" for i in range(9))
     with pieces_of(size):
         collected(csv_of(folder / "data.csv", text, max_features=9))
-        message = rf"^{folder / 'data.csv'}:9: 'c=v7' would be feature 8; there may be 7 \(--max-features"
+        message = rf"^{folder / 'data.csv'}:9: 'c=v7' would be feature 8; at most 7 \(--max-features"
         with pytest.raises(DataError, match=message):
             collected(csv_of(folder / "data.csv", text, max_features=7))
 
@@ -1036,7 +1043,7 @@ def test_more_names_than_allowed_are_an_error_with_the_place(folder, size):
 def test_wide_tables_and_hashes_are_held_to_the_same_number(folder):
     with pytest.raises(DataError, match=rf"^{folder / 'data.csv'}: more than 2 features \(--max-features"):
         csv_of(folder / "data.csv", "a,b,c,label\n1,2,3,4\n", max_features=2)
-    with pytest.raises(ParameterError, match=r"hash_bits is 20, that is 1,048,576 features; there may be 9 "):
+    with pytest.raises(ParameterError, match=r"hash_bits is 20, that is 1,048,576 features; at most 9 "):
         csv_of(folder / "data.csv", "a,label\n1,2\n", Reading(encode="hash"), max_features=9)
 
 

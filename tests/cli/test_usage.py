@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
         (["train", "real.svm", "-o", "no/model"], "there is no folder no"),
         (["train", "real.svm", "-o", "real.svm"], "real.svm is among the data, and would be lost"),
         (["train", "real.svm", "-o", "."], ". is a folder"),
-        (["train", "real.svm", "--quarantine", "aside"], "--quarantine is for --on-error skip"),
+        (["train", "real.svm", "--quarantine", "aside"], "--quarantine needs --on-error skip"),
         (["train", "real.svm", "--classes", "1"], "must be two labels"),
         (["train", "mail.csv", "--drop", "a,,b"], "'a,,b' has an empty name"),
         (["train", "real.svm", "--max-features", "0"], "--max-features"),
@@ -54,12 +54,12 @@ ROOT = Path(__file__).parents[2]
         (["train", "real.svm", "--rule", ":"], "':' is not of the form FILE.py:CLASS or MODULE:CLASS"),
         (["train", "real.svm", "--rule", "..x:Y"], "'..x' is neither a file FILE.py nor the name of a module"),
         (["train", "real.svm", "--rule", "winnow(beta=1,beta=2)"], "beta is given twice"),
-        (["train", "mail.csv", "--hash-bits", "8"], "--hash-bits is for --encode hash"),
+        (["train", "mail.csv", "--hash-bits", "8"], "--hash-bits needs --encode hash"),
         (["train", "mail.csv", "--text", "subject", "--drop", "subject"], "'subject' is among the columns to --drop"),
         (["train", "mail.csv", "--text", "subject", "--features", "length"], "'subject' is not among the --features"),
         (["train", "real.svm", "--every", "3"], "--every is for --checkpoint"),
-        (["train", ""], "the name of a file is empty"),
-        (["train", "-", "real.svm", "-"], "- is named more than once"),
+        (["train", ""], "a file name is empty"),
+        (["train", "-", "real.svm", "-"], "- is given more than once"),
         (["train", "real.svm", "-", "--passes", "2"], "--passes: the standard input can be read only once"),
         (["compare", "-", "--rules", "perceptron", "--passes", "2"], "--passes: the standard input can be read only"),
         (["certify", "--model", "model", "real.svm", "--intercept"], "--intercept was decided when the run began"),
@@ -76,7 +76,7 @@ def test_usage_errors(examples, arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train", "nothing.svm"], "nothing.svm: there is no such file"),
+        (["train", "nothing.svm"], "nothing.svm: the file does not exist"),
         (["train", "real.svm", "--rule", "winnow"], "real.svm:1, index 1: value"),
         (["train", "mail.csv", "--label", "spm"], "did you mean 'spam'?"),
         (["train", "real.svm", "--max-features", "3"], "real.svm:1:"),
@@ -109,7 +109,7 @@ def test_debug_shows_where(examples):
     for arguments in (["--debug", "train", "nothing.svm"], ["train", "nothing.svm", "--debug"]):
         shown = run(*arguments, code=1).stderr
         assert shown.startswith("Traceback (most recent call last):\n")
-        assert shown.endswith("onlinear: error: nothing.svm: there is no such file\n")
+        assert shown.endswith("onlinear: error: nothing.svm: the file does not exist\n")
     shown = run("train", "real.svm", "--text", "a", "--debug", code=2).stderr
     assert shown.startswith("Traceback (most recent call last):\n")
     assert "\nUsage: onlinear train" in shown
@@ -123,7 +123,7 @@ def test_going_on_with_other_options_is_refused(examples):
         (["--rule", "perceptron('negative')"], "model has the parameters of its rule"),
         (["--n-features", "9"], "--n-features: model has 8 features"),
         (["--classes", "1,-1"], "classes are 1 and -1"),
-        (["--hash-bits", "9"], "--hash-bits is for --encode hash"),
+        (["--hash-bits", "9"], "--hash-bits needs --encode hash"),
     ):
         assert said in run("train", "second.svm", "--from", "model", *options, code=2).stderr
 

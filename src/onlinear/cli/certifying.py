@@ -12,7 +12,7 @@ from onlinear.cli.models import loaded
 from onlinear.cli.options import (
     custom_rule_option,
     data_argument,
-    opened,
+    open_data,
     paths,
     print_options,
     quarantine_of,
@@ -85,7 +85,7 @@ def command(
         verdict, margin = _found(blocks, classes, intercept=intercept, normalize=normalize, quiet=silent)
         rows = getattr(verdict, "rows", ())
         held = isinstance(blocks, list)
-        places = [] if held else _places(opened(data, reading, aside=False), rows)
+        places = [] if held else _places(open_data(data, reading, aside=False), rows)
         facts = {"verdict": _verdict_facts(verdict, places), "margin": _margin_facts(margin), "labels": classes}
         shown = _shown(verdict, margin, places)
     if as_json:
@@ -98,7 +98,7 @@ def command(
 
 def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, like: Run | None) -> tuple[Any, Any, int]:
     """Return the examples, to be read again and again; their labels; and how many lines were skipped."""
-    stream = opened(data, reading, output=output, like=like)
+    stream = open_data(data, reading, output=output, like=like)
     if read_once(paths(data)):
         return list(stream), stream.classes, stream.skipped
     if reading["on_error"] != "skip":
@@ -107,7 +107,7 @@ def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, li
     # Whoever certifies need not read to the end each time, and what is put aside should be all there is.
     for _ in stream:
         pass
-    return opened(data, reading, like=like, aside=False), stream.classes, stream.skipped
+    return open_data(data, reading, like=like, aside=False), stream.classes, stream.skipped
 
 
 def _of_run(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:

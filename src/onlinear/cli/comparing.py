@@ -12,7 +12,7 @@ from onlinear.cli.command import Command
 from onlinear.cli.options import (
     check_passes,
     data_argument,
-    opened,
+    open_data,
     order_options,
     paths,
     print_options,
@@ -68,7 +68,7 @@ def command(
 
     from onlinear.runs import compare
 
-    stream = opened(data, reading)
+    stream = open_data(data, reading)
     facts = {"rules": [rule_facts(rule) for rule in made]}
     with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, begun=0) as watch:
         runs = compare(

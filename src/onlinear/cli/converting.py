@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from onlinear.cli.command import Command
-from onlinear.cli.options import data_argument, opened, paths, print_options, quarantine_of, reading_options
+from onlinear.cli.options import data_argument, open_data, paths, print_options, quarantine_of, reading_options
 from onlinear.cli.output import Summary, show_json, skipped_facts, skipped_words
 from onlinear.cli.places import check_places
 from onlinear.cli.progress import show_labels, working
@@ -25,14 +25,14 @@ _ENDINGS = (".arrow", ".parquet")
     type=click.Path(),
     required=True,
     metavar="FILE",
-    help="Where to: FILE.arrow is quicker to read, FILE.parquet smaller.",
+    help="The file to write: FILE.arrow is faster to read, FILE.parquet is smaller.",
 )
 @reading_options
 @print_options
 def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **reading: Any) -> None:
-    """Rewrite DATA in a form that is quick to read.
+    """Convert DATA to a format that is fast to read.
 
-    Training on it gives the same bits as training on DATA.
+    Training on the converted file gives the same model as training on DATA.
 
     \b
     onlinear convert data.csv --label spam -o data.arrow
@@ -45,16 +45,16 @@ def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **re
 
     from onlinear.streams.formats.packed import pack
 
-    stream = opened(data, reading, output=output)
-    begun = False
-    with working("converting", quiet=quiet or as_json) as told:
+    stream = open_data(data, reading, output=output)
+    started = False
+    with working("converting", quiet=quiet or as_json) as report:
 
         def progress(n: int) -> None:
-            nonlocal begun
-            if not begun:
+            nonlocal started
+            if not started:
                 show_labels(stream.classes, as_json=as_json, quiet=quiet)
-                begun = True
-            told(n)
+                started = True
+            report(n)
 
         n = pack(stream, output, progress=progress)
     size = Path(output).stat().st_size

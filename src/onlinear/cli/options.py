@@ -1,4 +1,4 @@
-"""Options that several commands share: which data, how they are read, and what is printed."""
+"""Options that several commands share: the data, how they are read, and what is printed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 
 from onlinear.cli.command import Option, debug_option
 from onlinear.cli.places import STDIN, read_once
+from onlinear.streams.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from onlinear.streams import Stream
@@ -20,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
-    """Return the names between commas; one that has a comma itself stands in double quotes."""
+    """Return names separated by commas; a name that contains a comma is in double quotes."""
     if value is None:
         return None
     names = next(csv.reader([value], skipinitialspace=True), [])
@@ -37,119 +38,144 @@ def _pair(ctx: click.Context, option: click.Parameter, value: str | None) -> lis
     return labels
 
 
-def stacked(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Return decorators as one; options then stand in this order."""
+def combine(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return several decorators as one, which adds options in this order."""
     return lambda function: functools.reduce(lambda made, one: one(made), reversed(decorators), function)
 
 
-_data_option = functools.partial(click.option, cls=Option, section="What the data are")
-_column_option = functools.partial(click.option, cls=Option, section="How they become examples")
+_data_option = functools.partial(click.option, cls=Option, section="Format of the data")
+_column_option = functools.partial(click.option, cls=Option, section="Examples and features")
 
 data_argument = click.argument("data", nargs=-1, type=click.Path())
 
-format_options = stacked(
+format_options = combine(
     _data_option(
         "--format",
-        type=click.Choice(["libsvm", "csv", "parquet", "arrow", "npy", "npz"]),
-        help="What the data are.  [default: what they look like]",
+        type=click.Choice(list(FORMATS)),
+        help="The file format.  [default: detected]",
     ),
-    _data_option("--header/--no-header", default=None, help="Whether the first line of CSV names its columns."),
-    _data_option("--delimiter", metavar="CHAR", help="What stands between the columns of CSV."),
-    _data_option("--zero-based/--one-based", default=None, help="Where the indices of libsvm text start."),
+    _data_option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a CSV file names its columns.  [default: header]",
+    ),
+    _data_option(
+        "--delimiter", metavar="CHAR", help="The delimiter of CSV columns.  [default: a comma, or a tab in .tsv files]"
+    ),
+    _data_option(
+        "--zero-based/--one-based", default=None, help="Whether libsvm indices start at 0 or 1.  [default: one-based]"
+    ),
     _data_option(
         "--max-features",
         type=click.IntRange(1, 1 << 31),
         metavar="N",
-        help="An index or a vocabulary beyond this is an error.  [default: 2^27]",
+        help="The largest number of features; more are an error.  [default: 2^27]",
     ),
 )
 
-column_options = stacked(
-    _column_option("--label", metavar="COLUMN", help="The column of the labels, by name or number."),
-    _column_option("--features", callback=_columns, metavar="A,B,…", help="The columns to learn from."),
+column_options = combine(
+    _column_option(
+        "--label",
+        metavar="COLUMN",
+        help="The column of the labels, by name or number.  [default: label, y, target or class]",
+    ),
+    _column_option(
+        "--features",
+        callback=_columns,
+        metavar="A,B,…",
+        help="The columns to learn from.  [default: all but the label]",
+    ),
     _column_option("--drop", callback=_columns, metavar="A,B,…", help="Columns to leave out."),
     _column_option("--text", callback=_columns, metavar="A,B,…", help="Columns whose words are features."),
     _column_option(
         "--encode",
         type=click.Choice(["names", "hash"]),
-        help="How categories and words become features: by a growing vocabulary, or by hashing.  [default: names]",
+        help="Turn categories and words into features by a growing vocabulary or by hashing.  [default: names]",
     ),
     _column_option(
-        "--hash-bits", type=click.IntRange(1, 30), metavar="B", help="There are 2^B hashed features.  [default: 20]"
+        "--hash-bits", type=click.IntRange(1, 30), metavar="B", help="Use 2^B hashed features.  [default: 20]"
     ),
     _column_option(
         "--missing",
         type=click.Choice(["error", "zero", "indicator"]),
-        help="What a missing value is: an error; 0; or 0 with a feature that says so.  [default: error]",
+        help="Treat a missing value as an error, as 0, or as 0 with an indicator feature.  [default: error]",
     ),
     _column_option(
-        "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, where DATA are matrices."
+        "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, if DATA are matrices."
     ),
     _column_option(
         "--classes",
         callback=_pair,
         metavar="NEG,POS",
-        help="The two labels.  [default: the first two in the data, in their order]",
+        help="The two labels.  [default: the first two in the data, sorted]",
     ),
     _column_option(
-        "--n-features", type=click.IntRange(1), metavar="N", help="Where a rule must know it and a pipe cannot tell."
+        "--n-features",
+        type=click.IntRange(1),
+        metavar="N",
+        help="The number of features, for rules that need it when reading from a pipe.",
     ),
     _column_option(
         "--on-error",
         type=click.Choice(["raise", "skip"]),
         default="raise",
         show_default=True,
-        help="A line that is no example ends the run, or is put aside and counted.",
+        help="Stop at a malformed line, or skip and count it.",
     ),
-    _column_option("--quarantine", type=click.Path(dir_okay=False), metavar="FILE", help="Where such lines are put."),
+    _column_option("--quarantine", type=click.Path(dir_okay=False), metavar="FILE", help="The file for skipped lines."),
 )
 
-reading_options = stacked(format_options, column_options)
+reading_options = combine(format_options, column_options)
 
-order_options = stacked(
+order_options = combine(
     click.option(
-        "--passes", type=click.IntRange(1), default=1, metavar="N", show_default=True, help="How often all is read."
+        "--passes",
+        type=click.IntRange(1),
+        default=1,
+        metavar="N",
+        show_default=True,
+        help="Number of passes over the data.",
     ),
     click.option(
         "--shuffle",
         type=click.IntRange(0),
         default=0,
         metavar="ROWS",
-        help="Draw the examples from windows of so many rows, which are held in memory.",
+        help="Shuffle the examples in windows of this many rows, which are held in memory.  [default: no shuffling]",
     ),
     click.option(
-        "--seed", type=click.IntRange(0), metavar="N", help="For --shuffle, and for a rule that draws.  [default: 0]"
+        "--seed", type=click.IntRange(0), metavar="N", help="Seed for --shuffle and for randomized rules.  [default: 0]"
     ),
     click.option("--intercept", is_flag=True, help="Learn an intercept."),
-    click.option("--normalize", is_flag=True, help="Learn from x/‖x‖."),
+    click.option("--normalize", is_flag=True, help="Scale each example to norm 1."),
 )
 
 custom_rule_option = click.option(
-    "--rule", "rule", metavar="FILE.py:CLASS", help="The rule's class, where it is one of your own."
+    "--rule", "rule", metavar="FILE.py:CLASS", help="The class of the rule, if it is your own."
 )
 
-print_options = stacked(
-    click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line."),
-    click.option("-q", "--quiet", is_flag=True, help="Results only: no progress."),
+print_options = combine(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line."),
+    click.option("-q", "--quiet", is_flag=True, help="Print results only, no progress."),
     debug_option,
 )
 
 
 def paths(data: tuple[str, ...]) -> list[str]:
-    """Return the data that were named; none is the standard input, unless a person would have to type it in."""
+    """Return the files to read; by default the standard input, unless it is a terminal."""
     named = list(data) or [STDIN]
     if STDIN in named and sys.stdin is None:
-        raise click.UsageError("no data: name files or folders; the standard input is closed")
+        raise click.UsageError("no data: give files or folders; the standard input is closed")
     if not data and sys.stdin.isatty():
-        raise click.UsageError("no data: name files or folders, or pipe examples in (- reads what is typed here)")
+        raise click.UsageError("no data: give files or folders, or pipe examples in (- reads from the terminal)")
     if "" in named:
-        raise click.UsageError("no data: the name of a file is empty")
+        raise click.UsageError("no data: a file name is empty")
     if named.count(STDIN) > 1:
-        raise click.UsageError("- is named more than once; the standard input can be read only once")
+        raise click.UsageError("- is given more than once; the standard input can be read only once")
     return named
 
 
-def opened(
+def open_data(
     data: tuple[str, ...],
     reading: dict[str, Any],
     *,
@@ -158,9 +184,10 @@ def opened(
     labelled: bool = True,
     aside: bool = True,
 ) -> Stream:
-    """Open the data with what `reading_options` have collected.
+    """Open the data with the values of `reading_options`.
 
-    `output` gives a quarantine its name. Not `aside` is for those who read again: what is skipped is in its file.
+    The default name of the quarantine is that of `output`. With ``aside=False``, for reading the data again, skipped
+    lines are not written a second time.
     """
     from onlinear.streams import open_stream
 
@@ -172,27 +199,27 @@ def opened(
 
 
 def check_passes(passes: int, data: tuple[str, ...]) -> None:
-    """Refuse to read again what is gone when it has been read."""
+    """Raise for several passes over data that can be read only once."""
     once = read_once(paths(data))
     if passes > 1 and once:
-        raise click.BadParameter(f"{once} can be read only once; give files by name", param_hint="--passes")
+        raise click.BadParameter(f"{once} can be read only once; give file names", param_hint="--passes")
 
 
 def quarantine_of(reading: dict[str, Any], output: str | None) -> str | None:
-    """Return the file for lines that are skipped, if any may be."""
+    """Return the file for skipped lines, if lines may be skipped."""
     given = reading.get("quarantine")
     if reading.get("on_error") == "skip":
         return str(given or f"{output or 'onlinear'}.quarantine")
     if given is not None:
-        raise click.UsageError("--quarantine is for --on-error skip")
+        raise click.UsageError("--quarantine needs --on-error skip")
     return None
 
 
 def _check_columns(reading: dict[str, Any], like: Any) -> None:
-    """Refuse options that would have no effect."""
+    """Raise for options that would have no effect."""
     known = {} if like is None else like.state.reading or {}
     if reading.get("hash_bits") is not None and (reading["encode"] or known.get("encode")) != "hash":
-        raise click.UsageError("--hash-bits is for --encode hash")
+        raise click.UsageError("--hash-bits needs --encode hash")
     for column in reading.get("text") or ():
         if column in (reading["drop"] or ()):
             raise click.BadParameter(f"{column!r} is among the columns to --drop", param_hint="--text")

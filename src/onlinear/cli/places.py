@@ -74,9 +74,9 @@ def _check_data(option: str, path: str, each: str) -> None:
 
 
 def _found(folder: str) -> list[str]:
-    from onlinear.streams.files import found
+    from onlinear.streams.files import find_files
 
-    return found(folder)
+    return find_files(folder)
 
 
 def _same(path: str, other: str) -> bool:

@@ -10,7 +10,7 @@ import click
 
 from onlinear.cli.command import Command, debug_option
 from onlinear.cli.models import loaded
-from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened, paths
+from onlinear.cli.options import custom_rule_option, data_argument, format_options, open_data, paths
 from onlinear.cli.output import visible
 from onlinear.cli.places import STDIN
 from onlinear.errors import DataError, EmptyFileError
@@ -46,7 +46,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
 
     run = loaded(model, rule)
     try:
-        stream = opened(data, reading, like=run, labelled=False)
+        stream = open_data(data, reading, like=run, labelled=False)
     except DataError as error:
         if _are_empty(paths(data), error):
             return

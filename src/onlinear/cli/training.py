@@ -14,7 +14,7 @@ from onlinear.cli.models import loaded
 from onlinear.cli.options import (
     check_passes,
     data_argument,
-    opened,
+    open_data,
     order_options,
     paths,
     print_options,
@@ -104,7 +104,7 @@ def command(
 
     from onlinear.runs import train
 
-    stream = opened(data, reading, output=output, like=before)
+    stream = open_data(data, reading, output=output, like=before)
     resumes = checkpoint is not None and Path(checkpoint).exists()
     if resumes and not quiet and not as_json:
         say(f"going on from {checkpoint}")
@@ -140,7 +140,7 @@ def command(
         click.echo(repr(_summary(run, passes, output, None if aside is None else skipped_words(stream.skipped, aside))))
     if certify:
         # Another reading would begin the file of what is skipped anew, and may not come to its end.
-        certificate = _certified(run, opened(data, reading, aside=False), quiet=quiet or as_json)
+        certificate = _certified(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
         if as_json:
             show_json(event="certificate", certificate=certificate.record)
         else:

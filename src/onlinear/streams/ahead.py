@@ -1,4 +1,4 @@
-"""Work done ahead: items are drawn and worked on in other threads, while the caller learns from earlier ones."""
+"""Reading ahead: items are read and processed in other threads while the caller learns from earlier ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ B = TypeVar("B")
 
 _THREADS = 2
 _AHEAD = 4
-"""How many results may lie ready, or be worked on, at a time: this bounds memory."""
+"""How many items may be in progress or ready at a time: this bounds memory."""
 
 
-def ahead(items: Iterable[A], work: Callable[[A], B]) -> Iterator[B]:
-    """Yield ``work(item)`` for each item, in order; an error comes out in its place."""
+def map_ahead(items: Iterable[A], work: Callable[[A], B]) -> Iterator[B]:
+    """Yield ``work(item)`` for each item, in order; an error is raised in its place."""
     ready: SimpleQueue[Future[B] | None] = SimpleQueue()
     room = threading.Semaphore(_AHEAD)
     stopped = threading.Event()
@@ -32,7 +32,7 @@ def ahead(items: Iterable[A], work: Callable[[A], B]) -> Iterator[B]:
                 except StopIteration:
                     break
                 ready.put(pool.submit(work, item))
-        except BaseException as error:  # noqa: BLE001  # the caller's to see, in its place
+        except BaseException as error:  # noqa: BLE001  # raised to the caller, in its place
             failed: Future[B] = Future()
             failed.set_exception(error)
             ready.put(failed)
@@ -42,7 +42,7 @@ def ahead(items: Iterable[A], work: Callable[[A], B]) -> Iterator[B]:
             if close is not None:
                 close()
 
-    # A daemon: it may wait for a pipe that never says anything again.
+    # A daemon: it may wait for ever for a pipe.
     threading.Thread(target=feed, daemon=True).start()
     try:
         while (done := ready.get()) is not None:

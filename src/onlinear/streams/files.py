@@ -1,4 +1,4 @@
-"""Files as streams of bytes: found, opened, decompressed by what they begin with, and cut at line ends."""
+"""Files as bytes: finding, opening and decompressing them, and cutting text at line ends."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _NEWLINE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 21
 _SLACK = 128
-"""Bytes behind the text: for the end of a last line that has none, and for loads of 64 bytes at a time."""
+"""Spare bytes after the text: for a missing newline at the end, and for loads of 64 bytes at a time."""
 _SAMPLE = 200
-"""How much is kept of a line that is too long."""
+"""How many bytes of a line that is too long are kept."""
 LONGEST_LINE = 1 << 25
-"""A longer line is refused: it would have to be held in memory."""
+"""Longer lines are refused, because a line must fit in memory."""
 
 
 class Piece(NamedTuple):
-    """Whole lines of a file: the first `size` bytes of `text`, up to the end of a line; a few bytes more are there."""
+    """Whole lines of a file: the first `size` bytes of `text`, which has some spare bytes after them."""
 
     name: str
     number: int
-    """Which piece of its file this is, from 0."""
+    """The number of the piece in its file, from 0."""
     text: bytearray
     size: int
     too_long: bool = False
-    """Whether it is the beginning of one line, the rest of which was not kept."""
+    """Whether this is the start of a line that is too long; the rest of the line was not kept."""
 
 
 class DamagedFileError(DataError):
-    """A file cannot be read on; what came before is good."""
+    """A file is damaged from some point on; what was read before is good."""
 
 
 class Pipe(str):
-    """The name of something that can be read only once, which is open from the beginning."""
+    """The name of a pipe, which is open from the start because it can be read only once."""
 
     __slots__ = ("file",)
     file: Any
@@ -51,13 +51,18 @@ class Pipe(str):
         pipe = cls(name)
         file = _standard_input() if name == STDIN else _open(name)
         decompressed = _decompression(bytes(file.peek(_LONGEST_MAGIC)))
-        # Looked at decompressed, too: it cannot be opened a second time for that.
+        # Decompressed here: the format is guessed from the content, and a pipe cannot be opened again for that.
         pipe.file = file if decompressed is None else io.BufferedReader(cast("Any", decompressed(file)))
         return pipe
 
+    @property
+    def in_words(self) -> str:
+        """The name for use in a sentence."""
+        return "the standard input" if self == STDIN else str(self)
 
-def found(data: Any) -> list[str]:
-    """Return the names of all files meant by a path, a folder, or a list of them; ``-`` is the standard input."""
+
+def find_files(data: Any) -> list[str]:
+    """Return the names of all files in a path, a folder, or a list of them; ``-`` is the standard input."""
     if isinstance(data, str | os.PathLike):
         name = os.fspath(data)
         path = Path(name)
@@ -65,20 +70,20 @@ def found(data: Any) -> list[str]:
             return [Pipe.of(name)]
         if not path.is_dir():
             if not path.exists():
-                raise DataError(f"{name}: there is no such file")
+                raise DataError(f"{name}: the file does not exist")
             return [name]
         inside = sorted(str(one) for one in path.rglob("*") if one.is_file() and not _hidden(one.relative_to(path)))
         if not inside:
             raise DataError(f"{name}: the folder has no files")
         return inside
-    names = [one for each in data for one in found(each)]
+    names = [one for each in data for one in find_files(each)]
     if not names:
         raise DataError("no files")
     return names
 
 
-def opened(name: str) -> BinaryIO:
-    """Open a file, and decompress it where it begins like a compressed one."""
+def open_file(name: str) -> BinaryIO:
+    """Open a file; a compressed one, detected from its first bytes, is decompressed."""
     try:
         if isinstance(name, Pipe):
             return cast("BinaryIO", name.file)
@@ -86,7 +91,7 @@ def opened(name: str) -> BinaryIO:
             decompressed = _decompression(file.read(_LONGEST_MAGIC))
         return _open(name) if decompressed is None else decompressed(name)
     except OSError as error:
-        raise DataError(f"{shown(name)}: {error.strerror or error}") from error
+        raise DataError(f"{display_name(name)}: {error.strerror or error}") from error
 
 
 def _open(name: str) -> Any:
@@ -99,23 +104,23 @@ def _decompression(start: bytes) -> Callable[[Any], BinaryIO] | None:
 
 def _standard_input() -> Any:
     try:
-        # A buffer of our own: Python would wait at its end for whoever still reads from its own.
+        # Not sys.stdin.buffer: at exit Python would wait for a thread that still reads from it.
         return open(sys.stdin.fileno(), "rb", closefd=False)  # open for as long as the stream
-    except (AttributeError, OSError):  # no file, but something in its place
+    except (AttributeError, OSError):  # not a file, but an object in its place
         file: Any = sys.stdin.buffer
         return file if hasattr(file, "peek") else io.BufferedReader(file)
 
 
-def shown(name: str) -> str:
-    """Return a file's name as messages have it."""
+def display_name(name: str) -> str:
+    """Return a file's name for messages."""
     return "<stdin>" if name == STDIN else name
 
 
 def pieces(names: Iterable[str]) -> Iterator[Piece]:
-    """Yield the files as pieces of whole lines, about two megabytes each."""
+    """Yield the files in pieces of whole lines, about two megabytes each."""
     for name in names:
-        with opened(name) as file:
-            yield from _cut(file, shown(name))
+        with open_file(name) as file:
+            yield from _cut(file, display_name(name))
 
 
 def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
@@ -124,11 +129,11 @@ def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
     while True:
         text = bytearray(len(rest) + _PIECE + _SLACK)
         text[: len(rest)] = rest
-        end, problem = filled(file, memoryview(text)[:-_SLACK], len(rest))
+        end, problem = read_into(file, memoryview(text)[:-_SLACK], len(rest))
         if number == 0 and text.startswith(_BYTE_ORDER_MARK):
             text[: len(_BYTE_ORDER_MARK)] = b" " * len(_BYTE_ORDER_MARK)
         if problem is not None:
-            # The whole lines before are good; the one that was cut off goes with what is missing.
+            # The complete lines before the damage are good; the incomplete one is dropped.
             yield Piece(name, number, text, text.rfind(b"\n", 0, end) + 1)
             raise DamagedFileError(problem)
         if end == len(rest):
@@ -142,19 +147,19 @@ def _cut(file: BinaryIO, name: str) -> Iterator[Piece]:
             yield Piece(name, number, text, cut)
             number += 1
         elif end > LONGEST_LINE:
-            begun = rest[:_SAMPLE] + b"\n"
-            yield Piece(name, number, begun, len(begun), too_long=True)
+            kept = rest[:_SAMPLE] + b"\n"
+            yield Piece(name, number, kept, len(kept), too_long=True)
             number += 1
             rest = _after_line(file)
 
 
 def _after_line(file: BinaryIO) -> bytes:
-    """Read to the end of a line, without keeping it; return what was read after it."""
+    """Skip the rest of a line; return what was read after it."""
     while True:
         try:
             some = file.read(_PIECE)
         except Exception as error:
-            problem = damage(error)
+            problem = describe_damage(error)
             if problem is None:
                 raise
             raise DamagedFileError(problem) from error
@@ -163,14 +168,14 @@ def _after_line(file: BinaryIO) -> bytes:
             return some[cut:]
 
 
-def filled(file: BinaryIO, text: memoryview, begin: int) -> tuple[int, str | None]:
-    """Read until the buffer is full or the file ends; return where, and what went wrong."""
+def read_into(file: BinaryIO, text: memoryview, begin: int = 0) -> tuple[int, str | None]:
+    """Fill a buffer from `begin` on until it is full or the file ends; return where it ends, and the damage if any."""
     end = begin
     while end < len(text):
         try:
             n = _read_some(file, text[end:])
         except Exception as error:
-            problem = damage(error)
+            problem = describe_damage(error)
             if problem is None:
                 raise
             return end, problem
@@ -181,39 +186,39 @@ def filled(file: BinaryIO, text: memoryview, begin: int) -> tuple[int, str | Non
 
 
 def _read_some(file: Any, text: memoryview) -> int:
-    """Read as much as there is in one go; return how much it was."""
+    """Read once; return the number of bytes."""
     if isinstance(file, io.BufferedReader):
         return int(file.readinto(text))
-    # A decompressor that is asked for more than it has would lose what it had, where the file is damaged.
+    # With read(), a decompressor that meets damage would discard what it has decompressed so far.
     some = file.read1(len(text))
     text[: len(some)] = some
     return len(some)
 
 
-def damage(error: Exception) -> str | None:
-    """Return what an error of reading or decompressing means, in words (None: it is another kind of error)."""
+def describe_damage(error: Exception) -> str | None:
+    """Return a description of an error in reading or decompressing a file; None for any other error."""
     if isinstance(error, EOFError):
-        return "the compressed file was cut off: its end is missing"
-    if isinstance(error, OSError | ValueError) or type(error).__module__ in {"zlib", "_lzma"}:
-        return f"cannot be read on: {getattr(error, 'strerror', None) or error}"
+        return "the compressed file is truncated"
+    if isinstance(error, OSError | ValueError) or type(error).__module__ in {"zlib", "_lzma", "zipfile"}:
+        return f"the file cannot be read further: {getattr(error, 'strerror', None) or error}"
     return None
 
 
-def beginning(name: str, size: int) -> bytes:
-    """Return how a file begins, decompressed, as far as it can be read."""
+def read_beginning(name: str, size: int) -> bytes:
+    """Return the first bytes of a file, decompressed, as far as it can be read."""
     if isinstance(name, Pipe):
         try:
             return bytes(name.file.peek(size))  # what has arrived so far
         except Exception as error:
-            problem = damage(error)
+            problem = describe_damage(error)
             if problem is None:
                 raise
-            raise DataError(f"{shown(name)}: {problem}") from error
+            raise DataError(f"{display_name(name)}: {problem}") from error
     text = bytearray(size)
-    with opened(name) as file:
-        end, problem = filled(file, memoryview(text), 0)
+    with open_file(name) as file:
+        end, problem = read_into(file, memoryview(text))
     if problem is not None and end == 0:
-        raise DataError(f"{shown(name)}: {problem}")
+        raise DataError(f"{display_name(name)}: {problem}")
     return bytes(text[:end])
 
 

@@ -1,49 +1,35 @@
-"""`open_stream`: from a path or an object to a stream, by what it is and what it begins with."""
+"""`open_stream`: from a path or an object to a stream."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from onlinear.data.labels import declared_classes
 from onlinear.errors import DataError, EmptyFileError, ParameterError
-from onlinear.streams.files import STDIN, Pipe, beginning, found, shown
-from onlinear.streams.formats import arrays, packed, tables
-from onlinear.streams.formats.libsvm import LibsvmReader
+from onlinear.streams.files import Pipe, display_name, find_files, read_beginning
+from onlinear.streams.formats.arrays import BlocksReader, MatrixReader
+from onlinear.streams.formats.format import Format, Request
+from onlinear.streams.formats.registry import all_formats, get_format
+from onlinear.streams.formats.tables import TABLE_OPTIONS, open_frame
 from onlinear.streams.quarantine import OnError, Quarantine
-from onlinear.streams.reading import Kind, Reading, without_blanks
-from onlinear.streams.stream import MAX_FEATURES, Reader, Stream
+from onlinear.streams.reader import Reader
+from onlinear.streams.reading import ColumnKind, Reading, without_blanks
+from onlinear.streams.stream import MAX_FEATURES, Stream
 
-Format: TypeAlias = Literal["libsvm", "csv", "parquet", "arrow", "npy", "npz"]
-
-_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz"}
-_ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".svm": "libsvm",
-    ".libsvm": "libsvm",
-    ".svmlight": "libsvm",
-}
-_FORMATS = get_args(Format)
-_TABLE = frozenset({"label", "features", "drop", "text", "encode", "hash_bits", "missing", "kinds"})
-_OPTIONS = {
-    "libsvm": frozenset({"zero_based"}),
-    "csv": _TABLE | {"header", "delimiter"},
-    "npy": frozenset({"label"}),
-    **dict.fromkeys(("parquet", "arrow", "tables in memory"), _TABLE),
-}
-_LIBSVM_LINE = re.compile(rb"[^\s,:]+([ \t]+(qid|\d+):\S+)+[ \t]*(#.*)?\r?")
+_TABLES = "tables in memory"
+_COMPRESSED = {".gz", ".zst", ".bz2", ".xz"}
 _SAMPLE = 1 << 16
+"""How many bytes a format is guessed from."""
 
 
 def open_stream(
     data: Any,
     y: Any = None,
     *,
-    format: Format | None = None,  # noqa: A002  # what everybody calls it
+    format: str | None = None,  # noqa: A002  # what everybody calls it
     classes: Any = None,
     n_features: int | None = None,
     max_features: int = MAX_FEATURES,
@@ -59,28 +45,28 @@ def open_stream(
     ----------
     data : path, list of paths, or object
         A file, a folder, a list of them, or ``"-"`` for the standard input: libsvm text, CSV, Parquet,
-        Arrow, NumPy ``.npy`` and ``.npz``, SciPy sparse ``.npz``. Text may be compressed; gzip, zstd,
-        bzip2 and xz are recognised by content. Or an object: a pandas, polars or Arrow table, a matrix with
+        Arrow, NumPy ``.npy`` and ``.npz``, SciPy sparse ``.npz``. Text may be compressed with gzip, zstd,
+        bzip2 or xz, which is detected from the content. Or an object: a pandas, polars or Arrow table, a matrix with
         its labels y, or any iterable of blocks ``(X, y)``.
     y : array, or path of a NumPy file
-        The labels, where `data` is a matrix or holds one.
+        The labels, where `data` is a matrix or contains one.
     format : str
-        ``"libsvm"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"npy"`` or ``"npz"``. Default: what the file looks like.
+        The file format, such as ``"csv"``. Default: detected from the first file.
     classes : pair
-        The labels (negative, positive). Default: the first two that turn up, in their order.
+        The labels (negative, positive). Default: the first two labels in the data, in sorted order.
     n_features : int
-        The number of features, where a rule has to know it beforehand and the data cannot tell.
+        The number of features, for rules that must know it in advance where the data do not tell.
     max_features : int
-        An index or a vocabulary beyond this is an error, before anything is allocated for it.
+        The largest number of features. A larger index or vocabulary is an error, before any memory is allocated for it.
     on_error : {"raise", "skip"}
-        A line that no example can be made of, or with a third label, is an error with its place; or it is
-        skipped and counted, and never learned from.
+        What to do with a malformed line, or one with a third label: raise an error that says where it is, or skip
+        and count it.
     quarantine : path
         A file for the lines that are skipped.
     labelled : bool
-        Whether there are labels; to predict, none are needed.
+        Whether the data must have labels. Predicting needs none.
     like : Run
-        Read as this run's examples were read: the same columns, features and classes.
+        Read the data as the examples of this run were read: with the same columns, features and classes.
     **reading
         How columns become features: see `onlinear.streams.Reading`.
 
@@ -108,141 +94,99 @@ def open_stream(
         if classes is None and not known.multiclass:
             classes = known.classes
     options = options.but(**reading)
-    source = _Source(data, y, options, max_features, labelled, names, _label_kind(classes))
+    request = Request(options, max_features, y, labelled, names, _label_kind(classes))
     if _are_paths(data):
-        files = found(data)
+        files = find_files(data)
         if quarantine is not None and any(_same_file(quarantine, name) for name in files):
             raise ParameterError(f"the quarantine {os.fspath(quarantine)} is one of the files to read")
-        reader = source.of_files(files, format)
-        options = options.but(format=source.kind)
+        entry = _format_of(files[0], format)
+        _check_options(reading, f"{entry.name} files", entry.options)
+        reader = entry.open(files, request)
+        options = options.but(format=entry.name)
+        once = next((name.in_words for name in files if isinstance(name, Pipe)), "")
     else:
-        reader = source.of_object()
-    source.check_options(reading)
+        reader, once = _open_object(data, request, reading)
     if reader.width is not None and reader.width > max_features:
         raise DataError(
             f"there are {reader.width:,} features; at most {max_features:,} (--max-features, max_features=)"
         )
-    if isinstance(reader, packed.PackedReader):
-        options = Reading(**reader.reading)
-        classes = reader.classes if classes is None else classes
-    elif isinstance(reader, tables.TableReader) and options.encode == "hash":
-        options = options.but(kinds=reader.kinds)  # names would tell, but there are none
+    classes = reader.classes if classes is None else classes
     n_features = reader.width if n_features is None else n_features
-    return Stream(reader, options, Quarantine(on_error, quarantine), classes, n_features, source.once, max_features)
+    aside = Quarantine(on_error, quarantine)
+    return Stream(reader, reader.reading_to_remember(options), aside, classes, n_features, once, max_features)
 
 
-class _Source:
-    """What a stream is opened from."""
-
-    def __init__(
-        self,
-        data: Any,
-        y: Any,
-        reading: Reading,
-        max_features: int,
-        labelled: bool,
-        names: tuple[str, ...] | None,
-        label_kind: Kind | None,
-    ) -> None:
-        self.data, self.y, self.reading, self.max_features, self.labelled = data, y, reading, max_features, labelled
-        self.columns: dict[str, Any] = {"max_features": max_features, "labelled": labelled, "names": names}
-        self.columns["label_kind"] = label_kind
-        self.once = ""
-        """What can be read only once, if it can."""
-        self.kind = "matrices"
-        """What it is."""
-
-    def check_options(self, given: dict[str, Any]) -> None:
-        """Raise for an option of reading that means nothing here."""
-        usual = Reading()
-        for name, value in given.items():
-            if name not in _OPTIONS.get(self.kind, ()) and value not in (None, (), [], getattr(usual, name)):
-                raise ParameterError(f"{name} says nothing about {self.kind}; it is for {_known_to(name)}")
-
-    def of_files(self, files: list[str], kind: str | None) -> Reader:
-        looked, kind = kind is None, kind or looks_like(files[0])
-        if kind not in _FORMATS:
-            raise ParameterError(f"format is {kind!r}; it must be one of {list(_FORMATS)}")
-        self.kind = kind
-        pipes = [name for name in files if isinstance(name, Pipe)]
-        if pipes:
-            self.once = "the standard input" if pipes[0] == STDIN else pipes[0]
-            if kind in {"parquet", "npz"} or (kind == "arrow" and looked):
-                # An Arrow stream has nothing to tell it by; this is a file, which is read from its end.
-                raise DataError(f"a file of {kind} cannot be read from {self.once}; give it by name")
-        if self.y is not None and kind not in {"npy", "npz"}:
-            raise ParameterError(
-                f"labels of their own (--labels, y=) are for matrices; {kind} files have them inside (--label)"
-            )
-        if kind in {"csv", "parquet", "arrow"}:
-            return self._table(files, kind)
-        if self.reading.encode == "hash":
-            raise DataError(f"features that were hashed have no numbers in {kind} files; give a table with the names")
-        if kind == "libsvm":
-            return LibsvmReader(files, 0 if self.reading.zero_based else 1, self.max_features, self.labelled)
-        read = arrays.npy_reader if kind == "npy" else arrays.npz_reader
-        return read(files, self.y, self.reading, labelled=self.labelled)
-
-    def _table(self, files: list[str], kind: str) -> Reader:
-        if kind == "csv":
-            return tables.csv_reader(files, self.reading, **self.columns)
-        if not self.once and packed.is_packed(files[0]):
-            self.kind = "converted files"
-            return packed.packed_reader(files, max_features=self.max_features, labelled=self.labelled)
-        read = tables.parquet_reader if kind == "parquet" else tables.arrow_reader
-        return read(files, self.reading, **self.columns)
-
-    def of_object(self) -> Reader:
-        data, y = self.data, self.y
-        library = type(data).__module__.partition(".")[0]
-        if y is None and (hasattr(data, "__arrow_c_stream__") or library in {"pandas", "polars"}):
-            # Of a table its size is known; what has none gives out its batches once.
-            self.once = "" if hasattr(data, "shape") or hasattr(data, "num_rows") else "this table"
-            self.kind = "tables in memory"
-            return tables.frame_reader(data, self.reading, **self.columns)
-        if y is not None or hasattr(data, "shape"):
-            return arrays.matrix_reader(data, y, labelled=self.labelled)
-        if not isinstance(data, Iterable) or isinstance(data, Mapping):
-            raise ParameterError(
-                f"{type(data).__name__} is neither a path, a table, a matrix nor an iterable of (X, y)"
-            )
-        if isinstance(data, Iterator):
-            self.once = "an iterator"
-        return arrays.blocks_reader(data)
+def _format_of(file: str, name: str | None) -> Format:
+    """Return the format of a file: the one named, or what it looks like; or a special form of that."""
+    entry = guess_format(file) if name is None else get_format(name)
+    for special in all_formats():
+        if special.is_carried is not None and entry.name in special.carriers and special.is_carried(file):
+            return special
+    return entry
 
 
-def looks_like(name: str) -> str:
+def guess_format(name: str) -> Format:
     """Return the format of a file: by its first bytes, by its ending, or by its first line."""
-    stem = PurePath(name)
-    ending = PurePath(stem.stem).suffix if stem.suffix in {".gz", ".zst", ".bz2", ".xz"} else stem.suffix
-    start = beginning(name, _SAMPLE)
-    for magic, kind in _MAGIC.items():
-        if start.startswith(magic):
-            return kind
-    if ending.lower() in _ENDINGS:
-        return _ENDINGS[ending.lower()]
+    formats = all_formats()
+    start = read_beginning(name, _SAMPLE)
+    for entry in formats:
+        if start.startswith(entry.magic):
+            return entry
+    path = PurePath(name)
+    ending = PurePath(path.stem).suffix if path.suffix in _COMPRESSED else path.suffix
+    for entry in formats:
+        if ending.lower() in entry.endings:
+            return entry
+    if not start.strip():
+        raise EmptyFileError(f"{display_name(name)}: the file is empty")
     if b"\n" not in start:
         # All that has arrived of a pipe so far; the last word may be cut off.
         start = start.rpartition(b" ")[0] or start
-    lines = [line for line in start.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
-    if lines and _LIBSVM_LINE.fullmatch(lines[0]):
-        return "libsvm"
-    if lines and (b"," in lines[0] or b"\t" in lines[0]):
-        return "csv"
-    if not start.strip():
-        raise EmptyFileError(f"{shown(name)}: the file is empty")
-    hint = " (Vowpal Wabbit's text is none: write libsvm text or CSV)" if lines and b"|" in lines[0] else ""
+    lines = (line for line in start.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#"))
+    line = next(lines, b"")
+    for entry in formats:
+        if entry.first_line is not None and entry.first_line(line):
+            return entry
+    hint = " (Vowpal Wabbit text is not supported; write libsvm text or CSV)" if b"|" in line else ""
     raise DataError(
-        f"{shown(name)}: its first line looks like no format known here; name it with --format, format={hint}"
+        f"{display_name(name)}: the format cannot be told from the first line; name it with --format, format={hint}"
     )
+
+
+def _check_options(given: Mapping[str, Any], what: str, options: Collection[str]) -> None:
+    """Raise for a reading option that has no effect here."""
+    usual = Reading()
+    for name, value in given.items():
+        if name in options or value in (None, (), [], getattr(usual, name)):
+            continue
+        known = [entry.name for entry in all_formats() if name in entry.options]
+        known += [_TABLES] if name in TABLE_OPTIONS else []
+        flag = "" if name == "kinds" else f" (--{name.replace('_', '-')})"  # kinds= is for Python only
+        raise ParameterError(f"{name}{flag} does not apply to {what}; it applies to {', '.join(known)}")
+
+
+def _open_object(data: Any, request: Request, given: Mapping[str, Any]) -> tuple[Reader, str]:
+    """Return a reader of an object in memory, and what it is called if it can be read only once."""
+    library = type(data).__module__.partition(".")[0]
+    if request.y is None and (hasattr(data, "__arrow_c_stream__") or library in {"pandas", "polars"}):
+        _check_options(given, _TABLES, TABLE_OPTIONS)
+        # A table knows its size; a stream of batches does not, and can be read only once.
+        once = "" if hasattr(data, "shape") or hasattr(data, "num_rows") else "this table"
+        return open_frame(data, request), once
+    _check_options(given, "matrices", ())
+    if request.y is not None or hasattr(data, "shape"):
+        return MatrixReader(data, request.y, request.labelled), ""
+    if not isinstance(data, Iterable) or isinstance(data, Mapping):
+        raise ParameterError(f"{type(data).__name__} is neither a path, a table, a matrix nor an iterable of (X, y)")
+    return BlocksReader(data), "an iterator" if isinstance(data, Iterator) else ""
 
 
 def _same_file(path: str | os.PathLike[str], name: str) -> bool:
     return os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name)  # noqa: PTH110, PTH121
 
 
-def _label_kind(classes: Any) -> Kind | None:
-    """Return what labels are where two are known; text may stand for numbers, as on a command line."""
+def _label_kind(classes: Any) -> ColumnKind | None:
+    """Return the kind of declared labels; strings may stand for numbers, as on a command line."""
     if classes is None:
         return None
     labels = declared_classes(classes).labels
@@ -257,10 +201,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _known_to(option: str) -> str:
-    return ", ".join(kind for kind, options in _OPTIONS.items() if option in options)
 
 
 def _are_paths(data: Any) -> bool:

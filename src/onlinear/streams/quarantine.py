@@ -1,4 +1,4 @@
-"""What happens to lines that no example can be made of."""
+"""What happens to malformed lines."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ OnError: TypeAlias = Literal["raise", "skip"]
 
 
 class Quarantine:
-    """Takes the faults of one reading: the first is raised, or all are counted and written to a file.
+    """Handles the faults found while reading: the first is raised, or all are counted and written to a file.
 
-    In the file each line stands as it was, under a comment that says where it came from and what is wrong. A
-    reading begins it anew with its first fault.
+    The file has each line as it was, after a comment with its place and what is wrong. Reading the data again
+    overwrites the file at the first fault.
     """
 
     def __init__(self, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
         if on_error not in ("raise", "skip"):
             raise ParameterError(f'on_error is {on_error!r}; it must be "raise" or "skip"')
         if path is not None and on_error == "raise":
-            raise ParameterError('a quarantine is for on_error="skip"')
+            raise ParameterError('quarantine needs on_error="skip"')
         self.skips = on_error == "skip"
         self.count = 0
         self._path = path
         self._file: BinaryIO | None = None
 
     def take(self, fault: Fault) -> None:
-        """Raise a fault, or put it aside."""
+        """Raise a fault, or skip it."""
         if not self.skips:
             raise DataError(f"{fault.place}: {fault.reason}")
         self.count += 1
@@ -41,7 +41,7 @@ class Quarantine:
             self._file.write(f"# {fault.place}: {fault.reason}\n".encode(errors="replace") + fault.written + b"\n")
 
     def __enter__(self) -> Self:
-        # What is there under the name stays until there is something to put in its place.
+        # An older file stays until there is a fault to write.
         self._close()
         self.count = 0
         return self

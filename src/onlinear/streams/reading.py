@@ -1,4 +1,4 @@
-"""How the columns of a table, or the indices of a line, become features: what a model has to remember of its data."""
+"""How columns or indices become features, which a model must remember."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onlinear.errors import ParameterError
 Encode: TypeAlias = Literal["names", "hash"]
 Missing: TypeAlias = Literal["error", "zero", "indicator"]
 
-Kind: TypeAlias = Literal["number", "category", "text"]
+ColumnKind: TypeAlias = Literal["number", "category", "text"]
 
 _CHOICES = {"encode": ("names", "hash"), "missing": ("error", "zero", "indicator")}
 _COLUMNS = ("features", "drop", "text")
@@ -24,30 +24,30 @@ class Reading:
     Parameters
     ----------
     label : str, int, or None
-        The column of the labels, by name or number. Default: a column called ``label``, ``y``, ``target`` or ``class``.
+        The column of the labels, by name or number. Default: the column called ``label``, ``y``, ``target`` or
+        ``class``.
     features : tuple of str, or None
         The columns to learn from. Default: all but the label.
     drop : tuple of str
         Columns to leave out.
     text : tuple of str
-        Columns whose words are features, each; other columns that are not numbers are categories.
+        Columns of which each word is a feature; other columns that are not numbers are categories.
     encode : {"names", "hash"}
-        Categories and words become features by a vocabulary that grows, or by hashing.
+        Whether categories and words become features by a growing vocabulary or by hashing.
     hash_bits : int
-        There are 2 to the power of this many hashed features.
+        Hashing uses ``2 ** hash_bits`` features.
     missing : {"error", "zero", "indicator"}
-        A missing value is an error; nothing; or nothing, with a feature ``column?`` that says so.
+        A missing value is an error, 0, or 0 together with an indicator feature ``column?``.
     header : bool
         Whether the first line of a CSV file names its columns; otherwise they are 0, 1, 2, …
     delimiter : str, or None
-        What stands between the columns of a CSV file. Default: a tab in ``.tsv`` files, otherwise a comma.
+        The delimiter of the columns of a CSV file. Default: a tab in ``.tsv`` files, otherwise a comma.
     zero_based : bool
-        Whether the indices of libsvm text start at 0, and not at 1.
+        Whether libsvm indices start at 0 instead of 1.
     kinds : dict, or None
-        Which columns are ``"number"``, ``"category"`` or ``"text"``. Default: what they look like at first; where
-        names do not tell it later, a model remembers it.
+        The kinds of columns: ``"number"``, ``"category"`` or ``"text"``. Default: guessed from the first rows.
     format : str, or None
-        What the first examples were read from, for reports; it need not be the same for others.
+        The format of the first examples, for reports; further data may have another format.
     """
 
     label: str | int | None = None
@@ -60,29 +60,29 @@ class Reading:
     header: bool = True
     delimiter: str | None = None
     zero_based: bool = False
-    kinds: Mapping[str, Kind] | None = None
+    kinds: Mapping[str, ColumnKind] | None = None
     format: str | None = None
 
     def __post_init__(self) -> None:
         for name in _COLUMNS:
             value = getattr(self, name)
             if isinstance(value, str):
-                raise ParameterError(f"{name} is {value!r}; it must be a list of names of columns")
+                raise ParameterError(f"{name} is {value!r}; it must be a list of column names")
             if value is not None:
                 object.__setattr__(self, name, tuple(map(str, value)))
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {list(choices)}")
         for column, kind in (self.kinds or {}).items():
-            if kind not in get_args(Kind):
-                raise ParameterError(f"kinds: {column!r} is {kind!r}; it must be one of {list(get_args(Kind))}")
+            if kind not in get_args(ColumnKind):
+                raise ParameterError(f"kinds: {column!r} is {kind!r}; it must be one of {list(get_args(ColumnKind))}")
         if not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 30):
             raise ParameterError(f"hash_bits is {self.hash_bits!r}; it must be an integer from 1 to 30")
         if self.delimiter is not None and not (isinstance(self.delimiter, str) and len(self.delimiter) == 1):
             raise ParameterError(f"delimiter is {self.delimiter!r}; it must be one character")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is not as usual, in a form that JSON can hold."""
+        """Return the options that differ from the defaults, as JSON can hold them."""
         usual = Reading()
         return {
             name: list(value) if isinstance(value, tuple) else value
@@ -91,7 +91,7 @@ class Reading:
         }
 
     def features_by(self) -> dict[str, Any]:
-        """Return what decides which feature a cell of a table is; the same for all tables that belong together."""
+        """Return the options that decide which feature a cell becomes; tables for the same model must agree in them."""
         hashed = self.encode == "hash"
         return {
             "encode": self.encode,
@@ -102,15 +102,15 @@ class Reading:
         }
 
     def but(self, **given: Any) -> Reading:
-        """Return this reading with what is given, and not None, in its place."""
+        """Return this reading with the given options replaced; None keeps an option."""
         unknown = set(given) - {field.name for field in fields(self)}
         if unknown:
-            raise ParameterError(f"{unknown.pop()!r} is no option of reading")
+            raise ParameterError(f"unknown reading option {unknown.pop()!r}")
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 def without_blanks(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names without the blank ones at the end, which stand for features that were declared and not yet named."""
+    """Return names without the blank ones at the end, which are those of features not seen yet."""
     n = len(names)
     while n and not names[n - 1]:
         n -= 1

@@ -7,7 +7,7 @@ import heapq
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,11 @@ from onlinear.data.labels import Classes, declared_classes, found_classes, plain
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.matrices import CsrMatrix
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.formats.libsvm import LibsvmReader
 from onlinear.streams.quarantine import Quarantine
+from onlinear.streams.reader import Reader
 from onlinear.streams.reading import Reading, without_blanks
 
 MAX_FEATURES = 1 << 27
-
-
-class Reader(Protocol):
-    """Reads one format."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the features read so far, if they have any."""
-
-    @property
-    def width(self) -> int | None:
-        """The number of features, if it is known before anything is read."""
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Yield the examples from the first one on, with the faults among them."""
 
 
 @dataclass
@@ -180,7 +165,7 @@ class Stream:
                         f"from {chunk.place(0)} on there are {chunk.width:,} features;"
                         f" at most {self._max_features:,} (--max-features, max_features=)"
                     )
-                yield replace(chunk, feature=self._feature)
+                yield replace(chunk, feature=self._reader.feature)
 
     def _find_classes(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Find the classes, in what was declared or in the data; return all the chunks again."""
@@ -202,13 +187,6 @@ class Stream:
         first = next(chunks)
         self._classes = found_classes(labels).like(first.y)
         return itertools.chain([first], chunks)
-
-    def _feature(self, column: int) -> str:
-        """Return the name of a feature in its file."""
-        names = self.names
-        if names is not None and column < len(names):
-            return f"feature {names[column]!r}"
-        return f"index {column + self._reader.lowest}" if isinstance(self._reader, LibsvmReader) else f"column {column}"
 
     def _sort_out(self, chunk: Chunk, classes: Classes | None) -> Iterator[Chunk]:
         """Yield the examples to learn from; raise or skip the others, and the faults among them, in order.
@@ -242,7 +220,7 @@ class Stream:
     def _some(self, chunk: Chunk, rows: NDArray[np.intp]) -> Chunk:
         """Return some examples; where only the lines tell how many features there are, those that are left tell it."""
         some = chunk.take(rows)
-        if isinstance(self._reader, LibsvmReader) and isinstance(some.matrix, CsrMatrix):
+        if self._reader.width_from_entries and isinstance(some.matrix, CsrMatrix):
             return replace(some, matrix=some.matrix.narrowed())
         return some
 

@@ -1,4 +1,4 @@
-"""libsvm (svmlight) text: a line an example, ``label index:value index:value … # comment``."""
+"""libsvm (svmlight) text: one example per line, ``label index:value index:value … # comment``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from onlinear.data.chunk import Chunk, Fault
 from onlinear.data.matrices import CsrMatrix
 from onlinear.engine import text as kernel
 from onlinear.errors import DataError
-from onlinear.streams.ahead import ahead
+from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
+from onlinear.streams.formats.format import Format, Request
+from onlinear.streams.reader import Reader
 
 _SHOWN = 40
-"""So much of a faulty word is shown."""
+"""How much of a faulty word a message shows."""
+_LINE = re.compile(rb"[^\s,:]+([ \t]+(qid|\d+):\S+)+[ \t]*(#.*)?\r?")
 _END = re.compile(rb"[\s#]")
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """Where the examples of a piece of text stand; lines are counted from its own beginning.
+    """Where the examples of a piece of text are; lines are counted from the start of the piece.
 
-    The pieces are parsed side by side, so the number of the first line is only known afterwards.
+    The pieces are parsed in parallel, so the number of the first line is known only afterwards.
     """
 
     piece: Piece
@@ -48,21 +51,24 @@ class _Lines:
 
 
 @dataclass(frozen=True)
-class LibsvmReader:
+class LibsvmReader(Reader):
     """Reads files of libsvm text; columns are numbered from 0, the indices in the text from `lowest`."""
 
     files: list[str]
     lowest: int
     max_features: int
     labelled: bool = True
-    names = None
-    width = None
+    width_from_entries = True
+
+    def feature(self, column: int) -> str:
+        """Return a feature as its index in the text."""
+        return f"index {column + self.lowest}"
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the examples of each piece of the files."""
         file, first = "", 1
         try:
-            for chunk, lines in ahead(pieces(self.files), self._parse):
+            for chunk, lines in map_ahead(pieces(self.files), self._parse):
                 if lines.piece.number == 0:
                     file, first = lines.piece.name, 1
                 here = replace(lines, first=first)
@@ -75,7 +81,7 @@ class LibsvmReader:
         from onlinear.engine.compile import dispatcher
 
         text = np.frombuffer(piece.text, dtype=np.uint8)
-        n = 0 if piece.too_long else piece.size  # nothing is read of a line that is too long
+        n = 0 if piece.too_long else piece.size  # a line that is too long is not parsed
         words = np.empty((n >> 6) + 2, dtype=np.uint64)
         lines, colons = dispatcher(kernel.marked)(text, n, words)
         y, starts, numbers = np.empty(lines), np.empty(lines, dtype=np.int32), np.empty(lines, dtype=np.int32)
@@ -112,7 +118,7 @@ class LibsvmReader:
             if math.isinf(value):
                 label = place < 0
                 row = -1 - place if label else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
-                if not overflowed or overflowed[-1][0] != row:  # a line is told of once
+                if not overflowed or overflowed[-1][0] != row:  # one fault per line
                     overflowed.append((row, begin, kernel.BAD_LABEL if label else kernel.BAD_VALUE))
         # A matrix needs at least one column, even if no example has a feature.
         X = CsrMatrix(values[:entries], indices[:entries], indptr[: rows + 1], max(1, width))
@@ -125,15 +131,13 @@ class LibsvmReader:
         return (self._fault(found, fault.tolist()) for fault in found.faults)
 
     def _fault(self, found: _Lines, fault: list[int]) -> Fault:
-        """Return a fault in words, with its place: file, line and byte."""
+        """Return a fault with its place (file, line and byte) and its reason."""
         before, line, start, kind, at = fault
         text = found.piece.text
         place = f"{found.piece.name}:{found.first + line}:{at - start + 1}"
         word = bytes(_END.split(text[at : at + _SHOWN], maxsplit=1)[0]).decode(errors="replace")
         if found.piece.too_long:
-            return Fault(
-                before, place, f"a line of more than {LONGEST_LINE >> 20} MB is no example", _line(text, start)
-            )
+            return Fault(before, place, f"the line is longer than {LONGEST_LINE >> 20} MB", _line(text, start))
         return Fault(before, place, self._reason(kind, word), _line(text, start))
 
     def _reason(self, kind: int, word: str) -> str:
@@ -142,18 +146,18 @@ class LibsvmReader:
 
 _REASONS = {
     kernel.NO_LABEL: "{word} where the label should be",
-    kernel.SEVERAL_LABELS: "label {word}; an example has one label",
+    kernel.SEVERAL_LABELS: "label {word}; an example has only one label",
     kernel.BAD_LABEL: "label {word} is not a finite number",
     kernel.BAD_INDEX: "{word} is not index:value",
     kernel.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use --zero-based)",
     kernel.INDEX_TOO_LARGE: "index {index}; at most {most} features (--max-features)",
-    kernel.INDEX_NOT_ASCENDING: "index {index} is not above the one before; indices must ascend, each once",
+    kernel.INDEX_NOT_ASCENDING: "index {index} is not larger than the one before; indices must ascend",
     kernel.BAD_VALUE: "value {word} is not a finite number",
 }
 
 
 def _without(chunk: Chunk, found: _Lines, overflowed: list[tuple[int, int, int]]) -> tuple[Chunk, _Lines]:
-    """Return the examples without those that have a number next to the largest float, and turned out beyond it."""
+    """Return the examples without those in which a number overflowed."""
     faults = {(int(one[1]), tuple(one.tolist())) for one in found.faults}
     for row, at, kind in overflowed:
         line, start = int(found.lines[row]), int(found.starts[row])
@@ -170,3 +174,16 @@ def _without(chunk: Chunk, found: _Lines, overflowed: list[tuple[int, int, int]]
 def _line(text: bytearray, start: int) -> bytes:
     """Return the line that starts at a place, without its end."""
     return bytes(text[start : text.index(b"\n", start)])
+
+
+def _open(files: list[str], request: Request) -> Reader:
+    return LibsvmReader(files, 0 if request.reading.zero_based else 1, request.max_features, request.labelled)
+
+
+FORMAT = Format(
+    "libsvm",
+    _open,
+    endings=(".svm", ".libsvm", ".svmlight"),
+    first_line=lambda line: _LINE.fullmatch(line) is not None,
+    options=frozenset({"zero_based"}),
+)

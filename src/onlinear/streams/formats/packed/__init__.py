@@ -1,6 +1,6 @@
-"""The converted form: Arrow or Parquet files that are written once and read at memory speed."""
+"""Converted files: Arrow or Parquet files that are read at memory speed."""
 
 from onlinear.streams.formats.packed.packing import pack
-from onlinear.streams.formats.packed.reader import PackedReader, is_packed, packed_reader
+from onlinear.streams.formats.packed.reader import PackedReader, is_packed
 
-__all__ = ["PackedReader", "is_packed", "pack", "packed_reader"]
+__all__ = ["PackedReader", "is_packed", "pack"]

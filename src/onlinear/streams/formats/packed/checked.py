@@ -1,4 +1,4 @@
-"""What has been checked already: a file that is read again and again is summed up once, while it is unchanged."""
+"""Which batches have been checked already: a file is checked once per process, while it is unchanged."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import time
 from pathlib import Path
 
 _SETTLED = 2.0
-"""Seconds. A file may change twice within what its time can tell: nothing is remembered of one that is younger."""
+"""Seconds. Files changed more recently are not remembered: a second change might not show in the modification time."""
 _MOST = 1000
-"""So many files are remembered."""
+"""How many files are remembered."""
 
 _checked: dict[tuple[int, ...], set[int]] = {}
 
 
-def checked_before(name: str | os.PathLike[str]) -> set[int]:
-    """Return the numbers of a file's batches that have been checked; the caller adds to them."""
+def checked_batches(name: str | os.PathLike[str]) -> set[int]:
+    """Return the set of a file's batches that have been checked; the caller adds to it."""
     about = Path(name).stat()
     if time.time() - about.st_mtime < _SETTLED:
         return set()

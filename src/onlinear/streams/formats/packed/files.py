@@ -1,4 +1,4 @@
-"""Files of the converted form: Arrow and Parquet, read and written batch by batch."""
+"""Converted files, Arrow or Parquet, read and written batch by batch."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self
 
 from onlinear.errors import DataError
-from onlinear.streams.formats.packed.form import END, End, damaged
+from onlinear.streams.formats.packed.form import END, End, damage_error
 
 _ARROW = b"ARROW1"
 _PARQUET = b"PAR1"
 _PARQUET_TEXT = 90_000_000
-"""Parquet readers refuse longer texts than 100 MB."""
+"""Parquet readers refuse metadata above 100 MB."""
 
 
 class BatchFile(Protocol):
@@ -20,7 +20,7 @@ class BatchFile(Protocol):
     types: Any
 
     def end(self) -> tuple[bytes | None, int]:
-        """Return what the file says about its end, and the number of batches before it."""
+        """Return the end record, and the number of batches before it."""
 
     def batch(self, i: int) -> Any:
         """Return a batch."""
@@ -31,7 +31,7 @@ class BatchFile(Protocol):
 
 
 class ArrowFile:
-    """An Arrow file. It is read, not memory-mapped: a mapped file that is cut off meanwhile would end the process."""
+    """An Arrow file. It is read, not memory-mapped: truncating a mapped file would crash the process."""
 
     def __init__(self, name: str) -> None:
         import pyarrow as pa
@@ -45,10 +45,10 @@ class ArrowFile:
         last = self._reader.num_record_batches - 1
         if last < 0:
             return None, 0
-        told = self._reader.get_batch_with_custom_metadata(last)
-        if told.batch.num_rows or not told.custom_metadata:
+        found = self._reader.get_batch_with_custom_metadata(last)
+        if found.batch.num_rows or not found.custom_metadata:
             return None, 0
-        return dict(told.custom_metadata).get(END), last
+        return dict(found.custom_metadata).get(END), last
 
     def batch(self, i: int) -> Any:
         with Guard(self._name):
@@ -62,7 +62,7 @@ class ArrowFile:
 
 
 class ParquetFile:
-    """A Parquet file, a row group a batch."""
+    """A Parquet file with one batch per row group."""
 
     def __init__(self, name: str) -> None:
         import pyarrow as pa
@@ -80,7 +80,7 @@ class ParquetFile:
         with Guard(self._name):
             batches = self._reader.read_row_group(i, use_threads=False).combine_chunks().to_batches()
         if len(batches) != 1:
-            raise damaged(self._name)
+            raise damage_error(self._name)
         return batches[0]
 
     def __enter__(self) -> Self:
@@ -99,10 +99,10 @@ class BatchWriter(Protocol):
         """Write a batch."""
 
     def finish(self, end: End) -> None:
-        """Write what is known at the end, and close."""
+        """Write the end record, and close."""
 
     def close(self) -> None:
-        """Close, whatever has been written."""
+        """Close the file, complete or not."""
 
 
 class ArrowWriter:
@@ -129,12 +129,12 @@ class ArrowWriter:
 
 
 class ParquetWriter:
-    """A Parquet file, compressed; a batch is a row group."""
+    """A compressed Parquet file with one batch per row group."""
 
     def __init__(self, file: BinaryIO, types: Any) -> None:
         import pyarrow.parquet as pq
 
-        # Numbers hardly repeat: a dictionary of them would only take time.
+        # Numbers rarely repeat, so a dictionary of them would only cost time.
         self._writer = pq.ParquetWriter(
             file, types, compression="zstd", use_dictionary=["label"], write_statistics=False, write_page_checksum=True
         )
@@ -145,7 +145,7 @@ class ParquetWriter:
     def finish(self, end: End) -> None:
         text = end.text()
         if len(text) > _PARQUET_TEXT:
-            raise DataError("the names of the features take more than a Parquet file can hold; write a .arrow file")
+            raise DataError("the names of the features are too long for a Parquet file; write a .arrow file")
         self._writer.add_key_value_metadata({END: text})
         self._writer.close()
 
@@ -157,7 +157,7 @@ WRITERS: dict[str, type[BatchWriter]] = {".arrow": ArrowWriter, ".parquet": Parq
 
 
 class Guard:
-    """Turns what Arrow says about a damaged file into an error with its name."""
+    """Turns the errors that Arrow raises about a damaged file into a `DataError` with its name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -167,11 +167,11 @@ class Guard:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, arrow_errors()) and not isinstance(error, DataError):
-            raise DataError(f"{self._name}: the file is damaged, or cut off: {_brief(error)}") from error
+            raise DataError(f"{self._name}: the file is damaged or truncated: {_brief(error)}") from error
 
 
-def opened(name: str) -> BatchFile:
-    """Open a file by what it begins with."""
+def open_batches(name: str) -> BatchFile:
+    """Open a file, Arrow or Parquet by its first bytes."""
     try:
         with Path(name).open("rb") as file:
             start = file.read(8)
@@ -182,11 +182,11 @@ def opened(name: str) -> BatchFile:
             return ArrowFile(name)
         if start.startswith(_PARQUET):
             return ParquetFile(name)
-    raise DataError(f"{name}: not a converted file: it begins neither like Arrow nor like Parquet")
+    raise DataError(f"{name}: not a converted file: neither Arrow nor Parquet")
 
 
 def arrow_errors() -> tuple[type[Exception], ...]:
-    """Return what Arrow raises about damaged files."""
+    """Return the errors that Arrow raises about damaged files."""
     import pyarrow as pa
 
     return (

@@ -1,10 +1,10 @@
-"""The converted form, as writer and reader know it: Arrow or Parquet, with what is known at its end.
+"""The layout of converted files, Arrow or Parquet, with an end record.
 
 A file has two columns. `label` is one of the two classes. `features` is a list of (index, value) pairs, or
 of a fixed number of values where the examples are dense. The key ``onlinear`` in the schema's metadata marks
-the form. The key ``onlinear.end`` says what only the end of a stream tells: the names and the number of
-features, the classes, the number of examples, and a checksum for each batch. It stands with a batch
-without rows, the last one, in an Arrow file, and with the file's own metadata in Parquet.
+a converted file. The end record, with the key ``onlinear.end``, holds what is known only at the end of a stream: the
+names and the number of features, the classes, the number of examples, and a checksum for each batch. An Arrow file
+has it in the metadata of a last batch without rows, a Parquet file in the metadata of the file.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MARK = b"onlinear"
 END = b"onlinear.end"
 VERSION = 1
 SUMS = ("plain", "turned")
-"""The columns of the row sums, from which a checksum is computed."""
-_DAMAGED = "the file is damaged (convert it again)"
+"""The columns of the row sums from which checksums are computed."""
+_DAMAGED = "the file is damaged (convert the data again)"
 
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """What is known at the end of a stream."""
+    """The end record."""
 
     classes: NDArray[Any]
     reading: dict[str, Any]
@@ -40,8 +40,8 @@ class End:
     sums: list[str]
 
     def text(self) -> bytes:
-        """Return this as text, with its checksum before it."""
-        told = {
+        """Return the record as text, after its checksum."""
+        record = {
             "packed": VERSION,
             "classes": self.classes.tolist(),
             "reading": self.reading,
@@ -50,43 +50,43 @@ class End:
             "n_examples": self.n_examples,
             "sums": self.sums,
         }
-        text = json.dumps(told).encode()
+        text = json.dumps(record).encode()
         return f"{zlib.crc32(text):08x}".encode() + text
 
     @staticmethod
     def of(text: bytes | None, place: str) -> End:
-        """Read back what `text` has written."""
+        """Return the record that `text` was made from."""
         if text is None:
-            raise DataError(f"{place}: its end is missing: it was cut off, or is no converted file")
+            raise DataError(f"{place}: the end record is missing: the file is truncated, or not a converted one")
         if text[:8] != f"{zlib.crc32(text[8:]):08x}".encode():
-            raise damaged(place)
+            raise damage_error(place)
         try:
-            told = json.loads(text[8:])
-            if told["packed"] != VERSION:
+            record = json.loads(text[8:])
+            if record["packed"] != VERSION:
                 raise DataError(
-                    f"{place}: version {told['packed']!r} of the form; here it is {VERSION} (convert it again)"
+                    f"{place}: version {record['packed']!r} is not supported, only {VERSION} (convert the data again)"
                 )
-            names = told["names"]
+            names = record["names"]
             end = End(
-                np.array(told["classes"]),
-                dict(told["reading"]),
+                np.array(record["classes"]),
+                dict(record["reading"]),
                 None if names is None else tuple(map(_text, names)),
-                _count(told["n_features"]),
-                _count(told["n_examples"]),
-                [_text(one) for one in _list(told["sums"])],
+                _count(record["n_features"]),
+                _count(record["n_examples"]),
+                [_text(one) for one in _list(record["sums"])],
             )
             two = end.classes.shape == (2,) and end.classes[0] != end.classes[1] and end.classes.dtype.kind in "ifbU"
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
             if isinstance(error, DataError):
                 raise
-            raise damaged(place) from error
+            raise damage_error(place) from error
         if not two or (end.names is not None and len(end.names) > end.n_features):
-            raise damaged(place)
+            raise damage_error(place)
         return end
 
 
-def damaged(place: str) -> DataError:
-    """Return the error for what no writer has written."""
+def damage_error(place: str) -> DataError:
+    """Return the error for a damaged file."""
     return DataError(f"{place}: {_DAMAGED}")
 
 
@@ -113,7 +113,7 @@ def schema(end: End, sparse: bool, values: np.dtype[Any], width: int) -> Any:
 
 
 def batch_sum(sums: RowSums, positive: NDArray[np.bool_]) -> str:
-    """Return the checksum of the examples of a batch, from the beginning."""
+    """Return the checksum of a batch."""
     checksum = Checksum()
     checksum.add(sums, np.where(positive, np.int8(1), np.int8(-1)))
     return str(checksum)

@@ -1,10 +1,8 @@
-"""Writing the converted form of a stream: an Arrow or a Parquet file that is read again at the speed of memory."""
+"""Writing converted files: Arrow or Parquet files that are read at memory speed."""
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.atomic import open_replacement
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import plain
@@ -22,47 +21,36 @@ from onlinear.streams.formats.packed.form import End, batch_sum, schema
 from onlinear.streams.stream import Stream
 
 BATCH_BYTES = 1 << 23
-"""A batch takes so much at most, unless it is a single example: it fits a processor's cache."""
+"""The largest size of a batch, unless it is a single example: it fits in the processor's cache."""
 BATCH_ROWS = 1 << 16
 _LARGEST_INDEX = (1 << 31) - 1
 _LABEL_BYTES = 8
 
 
 def pack(stream: Stream, path: str | os.PathLike[str], *, progress: Callable[[int], None] | None = None) -> int:
-    """Convert a stream to a file that is quick to read again, and return the number of its examples.
+    """Convert a stream to a file that is fast to read, and return the number of its examples.
 
-    The file appears under its name when it is complete. Reading it gives the same examples to the last bit,
-    in the same order, with their labels, their features' names and the classes.
+    The file appears under its name only when it is complete. Reading it gives exactly the same examples,
+    in the same order, with their labels, the names of their features and the classes.
 
     Parameters
     ----------
     stream : Stream
         What to convert; it is read once.
     path : path
-        Where to; ``.arrow`` is quicker to read, ``.parquet`` smaller.
+        The file to write; ``.arrow`` is faster to read, ``.parquet`` is smaller.
     progress : callable
-        Is told the number of examples written so far, now and then.
+        Called from time to time with the number of examples written so far.
     """
-    place = Path(os.path.realpath(path))
-    if place.suffix.lower() not in WRITERS:
-        raise ParameterError(f"{os.fspath(path)}: the name of a converted file ends with .arrow or .parquet")
-    if place.exists() and not place.is_file():  # renaming would take the place of a device or a folder
-        code = errno.EISDIR if place.is_dir() else errno.EEXIST
-        raise OSError(code, os.strerror(code), os.fspath(path))
-    temporary = place.with_name(f".onlinear-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            n = _write(stream, file, WRITERS[place.suffix.lower()], progress)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return n
+    ending = Path(os.path.realpath(path)).suffix.lower()
+    if ending not in WRITERS:
+        raise ParameterError(f"{os.fspath(path)}: the name of a converted file must end with .arrow or .parquet")
+    with open_replacement(path) as file:
+        return _write(stream, file, WRITERS[ending], progress)
 
 
-class _Rows(NamedTuple):
-    """Examples to be written: entries of sparse rows, or dense ones, whose `indptr` and `indices` are None."""
+class _RowsToPack(NamedTuple):
+    """Examples to write; `indptr` and `indices` are None where they are dense."""
 
     positive: NDArray[np.bool_]
     values: NDArray[Any]
@@ -74,29 +62,29 @@ class _Rows(NamedTuple):
         return self.positive.size
 
     def ends(self) -> NDArray[np.int64]:
-        """Return how many bytes the rows up to each one take."""
+        """Return the size in bytes of the rows up to and including each one."""
         rows: NDArray[np.int64] = np.arange(1, self.n + 1)
         if self.indptr is None:
             return rows * (int(self.values.shape[1]) * int(self.values.itemsize) + _LABEL_BYTES)
         return self.indptr[1:] * (int(self.values.itemsize) + 4) + rows * (_LABEL_BYTES + 4)
 
-    def cut(self, begin: int, end: int) -> _Rows:
+    def cut(self, begin: int, end: int) -> _RowsToPack:
         """Return some of the rows."""
         if self.indptr is None or self.indices is None:
-            return _Rows(self.positive[begin:end], self.values[begin:end], None, None)
+            return _RowsToPack(self.positive[begin:end], self.values[begin:end], None, None)
         first, last = int(self.indptr[begin]), int(self.indptr[end])
         indptr = self.indptr[begin : end + 1] - first
-        return _Rows(self.positive[begin:end], self.values[first:last], self.indices[first:last], indptr)
+        return _RowsToPack(self.positive[begin:end], self.values[first:last], self.indices[first:last], indptr)
 
-    def copied(self) -> _Rows:
-        """Return the rows in memory of their own: whose these are may use it for the next ones."""
+    def copied(self) -> _RowsToPack:
+        """Return a copy of the rows: their memory may be reused for the next ones."""
         if self.indices is None or self.indptr is None:
-            return _Rows(self.positive.copy(), self.values.copy(), None, None)
-        return _Rows(self.positive.copy(), self.values.copy(), self.indices.copy(), self.indptr.copy())
+            return _RowsToPack(self.positive.copy(), self.values.copy(), None, None)
+        return _RowsToPack(self.positive.copy(), self.values.copy(), self.indices.copy(), self.indptr.copy())
 
 
-class _Batches:
-    """The examples of a stream in batches that do not depend on the blocks they come in."""
+class _BatchCutter:
+    """Cuts the examples of a stream into batches that do not depend on its blocks."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
@@ -105,25 +93,25 @@ class _Batches:
         self.classes: NDArray[Any] | None = None
         self.sparse: bool | None = None
 
-    def __iter__(self) -> Iterator[_Rows]:
-        waiting: list[_Rows] = []
+    def __iter__(self) -> Iterator[_RowsToPack]:
+        waiting: list[_RowsToPack] = []
         size = n = 0
         for rows in self._all_rows():
             waiting.append(rows)
             size, n = size + int(waiting[-1].ends()[-1]), n + waiting[-1].n
             if size > BATCH_BYTES or n > BATCH_ROWS:
-                rest = yield from _full(_joined(waiting))
+                rest = yield from _cut_full(_join(waiting))
                 waiting, size, n = [rest], int(rest.ends()[-1]), rest.n
             waiting[-1] = waiting[-1].copied()
         if waiting:
-            yield _joined(waiting)
+            yield _join(waiting)
 
-    def _all_rows(self) -> Iterator[_Rows]:
+    def _all_rows(self) -> Iterator[_RowsToPack]:
         for chunk in self.stream.chunks():
             for span in chunk.spans():
                 yield self._rows(chunk, span)
 
-    def _rows(self, chunk: Chunk, span: slice) -> _Rows:
+    def _rows(self, chunk: Chunk, span: slice) -> _RowsToPack:
         block = chunk.block(span)
         sparse = isinstance(block, SparseBlock)
         if self.sparse is None:
@@ -137,16 +125,16 @@ class _Batches:
         positive = np.asarray(chunk.y[span] == self.classes[1])  # type: ignore[index]  # set with the first chunk
         if not isinstance(block, SparseBlock):
             _check_values(chunk, span, block)
-            return _Rows(positive, self._cast(chunk, span, block.values), None, None)
+            return _RowsToPack(positive, self._cast(chunk, span, block.values), None, None)
         first, end = int(block.indptr[0]), int(block.indptr[-1])
         indptr = block.indptr.astype(np.int64) - first
         block = block._replace(values=block.values[first:end], indices=block.indices[first:end], indptr=indptr)
         _check_values(chunk, span, block)
         most = int(block.indices.max(initial=0))
         if most > _LARGEST_INDEX:
-            raise DataError(f"{chunk.place(span.start)}: index {most}; a converted file has up to 2^31 features")
+            raise DataError(f"{chunk.place(span.start)}: index {most}; at most 2^31 features can be converted")
         values = self._cast(chunk, span, block.values)
-        return _Rows(positive, values, block.indices.astype(np.int32, copy=False), indptr)
+        return _RowsToPack(positive, values, block.indices.astype(np.int32, copy=False), indptr)
 
     def _cast(self, chunk: Chunk, span: slice, values: NDArray[Any]) -> NDArray[Any]:
         if np.can_cast(values.dtype, self.dtype):
@@ -156,8 +144,8 @@ class _Batches:
         )
 
 
-def _full(rows: _Rows) -> Generator[_Rows, None, _Rows]:
-    """Yield batches as large as may be, while there is more than one; return the rest."""
+def _cut_full(rows: _RowsToPack) -> Generator[_RowsToPack, None, _RowsToPack]:
+    """Yield batches of the largest size, while there is more than one; return the rest."""
     ends = rows.ends()
     begin, before = 0, 0
     while rows.n - begin > BATCH_ROWS or ends[-1] - before > BATCH_BYTES:
@@ -170,7 +158,7 @@ def _full(rows: _Rows) -> Generator[_Rows, None, _Rows]:
     return rows.cut(begin, rows.n)
 
 
-def _joined(parts: list[_Rows]) -> _Rows:
+def _join(parts: list[_RowsToPack]) -> _RowsToPack:
     """Return all rows as one."""
     if len(parts) == 1:
         return parts[0]
@@ -179,14 +167,14 @@ def _joined(parts: list[_Rows]) -> _Rows:
     indices = [part.indices for part in parts if part.indices is not None]
     pointers = [part.indptr for part in parts if part.indptr is not None]
     if not pointers:
-        return _Rows(positive, values, None, None)
+        return _RowsToPack(positive, values, None, None)
     counts = np.concatenate([np.diff(part) for part in pointers])
-    return _Rows(positive, values, np.concatenate(indices), np.concatenate([[0], np.cumsum(counts)]))
+    return _RowsToPack(positive, values, np.concatenate(indices), np.concatenate([[0], np.cumsum(counts)]))
 
 
 def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Callable[[int], None] | None) -> int:
     writer: BatchWriter | None = None
-    batches = _Batches(stream)
+    batches = _BatchCutter(stream)
     sums: list[str] = []
     n = 0
 
@@ -217,7 +205,7 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
     return n
 
 
-def _batch(rows: _Rows, sums: RowSums, classes: NDArray[Any], types: Any) -> Any:
+def _batch(rows: _RowsToPack, sums: RowSums, classes: NDArray[Any], types: Any) -> Any:
     """Return rows as an Arrow batch."""
     import pyarrow as pa
 
@@ -233,14 +221,14 @@ def _batch(rows: _Rows, sums: RowSums, classes: NDArray[Any], types: Any) -> Any
     return pa.RecordBatch.from_arrays([labels, lists, *map(pa.array, sums)], schema=types)
 
 
-def _row_sums(rows: _Rows) -> RowSums:
+def _row_sums(rows: _RowsToPack) -> RowSums:
     if rows.indices is None or rows.indptr is None:
         return dense_sums(np.ascontiguousarray(rows.values))
     return sparse_sums(rows.values, rows.indices, rows.indptr)[0]
 
 
 def _classes(stream: Stream) -> NDArray[Any]:
-    """Return the two labels in a type that a file can have."""
+    """Return the two labels in a type that a converted file supports."""
     classes = stream.classes
     if (
         classes is None
@@ -248,20 +236,20 @@ def _classes(stream: Stream) -> NDArray[Any]:
         or (classes.dtype.kind == "f" and classes.dtype.itemsize > 8)
     ):
         kind = "missing" if classes is None else str(classes.dtype)
-        raise DataError(f"the labels are {kind}; a converted file has numbers, booleans or strings")
+        raise DataError(f"the labels are {kind}; those of a converted file must be numbers, booleans or strings")
     if classes.dtype.kind in "iu":
         if max(map(int, classes)) >= 1 << 63:
-            raise DataError(f"label {max(map(int, classes))}; a converted file has labels below 2^63")
+            raise DataError(f"label {max(map(int, classes))}; labels of a converted file must be below 2^63")
         return classes.astype(np.int64)
     try:
         "".join(map(str, classes)).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"the labels {classes.tolist()} have characters that are none in Unicode") from error
+        raise DataError(f"the labels {classes.tolist()} are not valid Unicode") from error
     return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
 
 
 def _check_values(chunk: Chunk, span: slice, block: Block) -> None:
-    """Refuse what no rule learns from, while its place is known."""
+    """Raise for values that are not finite, while their place is known."""
     bad = ~np.isfinite(block.values)
     if bad.any():
         k = int(np.flatnonzero(bad.reshape(-1))[0])

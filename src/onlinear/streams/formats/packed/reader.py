@@ -1,4 +1,4 @@
-"""Reading the converted form: batches are checked, and then looked at where they were read to."""
+"""Reading converted files: each batch is checked, and then used without copying."""
 
 from __future__ import annotations
 
@@ -14,31 +14,29 @@ from onlinear.data.chunk import Chunk
 from onlinear.data.matrices import CsrMatrix, DenseMatrix, Matrix
 from onlinear.data.numbered import numbered_chunk, row_place
 from onlinear.errors import DataError
-from onlinear.streams.ahead import ahead
+from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import Pipe
-from onlinear.streams.formats.packed.checked import checked_before
-from onlinear.streams.formats.packed.files import BatchFile, Guard, arrow_errors, opened
-from onlinear.streams.formats.packed.form import MARK, SUMS, End, batch_sum, damaged
+from onlinear.streams.formats.format import Format, Request
+from onlinear.streams.formats.packed.checked import checked_batches
+from onlinear.streams.formats.packed.files import BatchFile, Guard, arrow_errors, open_batches
+from onlinear.streams.formats.packed.form import MARK, SUMS, End, batch_sum, damage_error
+from onlinear.streams.reader import Reader
+from onlinear.streams.reading import Reading
 
 
 def is_packed(name: str) -> bool:
-    """Tell whether a file has the converted form; one that cannot be read has not."""
+    """Tell whether a file is a converted one; False if it cannot be read."""
     if isinstance(name, Pipe):
         return False
     try:
-        with opened(name) as file:
+        with open_batches(name) as file:
             return MARK in (file.types.metadata or {})
     except DataError:
         return False
 
 
-def packed_reader(files: list[str], *, max_features: int, labelled: bool) -> PackedReader:
-    """Return a reader of converted files; the labels are in them, whether they are needed or not."""
-    return PackedReader(files, max_features)
-
-
-class PackedReader:
-    """Reads converted files.
+class PackedReader(Reader):
+    """Reads converted files; their labels are there whether they are needed or not.
 
     Attributes
     ----------
@@ -47,16 +45,20 @@ class PackedReader:
     classes : array
         The two labels (negative, positive).
     reading : dict
-        How the examples were read when they were converted, as `Reading.as_dict` has it.
+        How the examples were read when they were converted, as `Reading.as_dict` returns it.
     n : int
         The number of examples.
     """
+
+    names: tuple[str, ...] | None = None
+    width: int = 0
+    classes: NDArray[Any] = np.zeros(0)
 
     def __init__(self, files: list[str], max_features: int) -> None:
         self._files = files
         ends, dense = [], []
         for name in files:
-            with opened(name) as file:
+            with open_batches(name) as file:
                 ends.append(_checked_end(file, name, max_features))
                 dense.append(_is_dense(file.types))
         first = ends[0]
@@ -71,42 +73,46 @@ class PackedReader:
                     f"{name}: the labels are {end.classes.tolist()}; {files[0]} has {first.classes.tolist()}"
                 )
             if full != dense[0]:
-                raise DataError(f"{name}: one of it and {files[0]} has sparse examples, the other dense ones")
+                raise DataError(f"{name}: either it or {files[0]} has sparse examples, the other dense ones")
             if full and end.n_features != first.n_features:
                 raise DataError(f"{name}: {end.n_features} features; {files[0]} has {first.n_features}")
             names = end.names or ()
             if (end.names is None) != (first.names is None) or names != (self.names or ())[: len(names)]:
                 raise DataError(
-                    f"{name}: its features have other names than those of {files[0]} (convert them together)"
+                    f"{name}: the names of its features differ from those of {files[0]} (convert the files together)"
                 )
+
+    def reading_to_remember(self, asked: Reading) -> Reading:
+        """Return the reading of the conversion: it decided what the features are."""
+        return Reading(**self.reading)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the examples batch by batch; a thread reads ahead."""
-        return ahead(self._batches(), self._decoded)
+        return map_ahead(self._batches(), self._decode)
 
-    def _batches(self) -> Iterator[_Batch]:
+    def _batches(self) -> Iterator[_StoredBatch]:
         for name in self._files:
-            with opened(name) as file:
+            with open_batches(name) as file:
                 end = _checked_end(file, name, self._max_features)
-                checked = checked_before(name)
+                checked = checked_batches(name)
                 first = 0
                 for i in range(len(end.sums)):
                     batch = file.batch(i)
-                    yield _Batch(name, first, batch, file.types, end, i, checked)
+                    yield _StoredBatch(name, first, batch, file.types, end, i, checked)
                     first += batch.num_rows
                 if first != end.n_examples:
-                    raise damaged(row_place(name, first))
+                    raise damage_error(row_place(name, first))
 
-    def _decoded(self, batch: _Batch) -> Chunk:
+    def _decode(self, batch: _StoredBatch) -> Chunk:
         try:
             X, y, sums = _arrays(batch, self.width)
         except arrow_errors() as error:
-            raise damaged(row_place(batch.name, batch.first)) from error
+            raise damage_error(row_place(batch.name, batch.first)) from error
         return replace(numbered_chunk(X, y, batch.name, batch.first), sums=sums)
 
 
-class _Batch(NamedTuple):
-    """A batch as it stands in its file."""
+class _StoredBatch(NamedTuple):
+    """A batch of a file, not decoded yet."""
 
     name: str
     first: int
@@ -115,28 +121,28 @@ class _Batch(NamedTuple):
     end: End
     number: int
     checked: set[int]
-    """The batches of this file that have been checked before."""
+    """The batches of this file that have been checked already."""
 
 
 def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
-    """Return what a file says about its end, if it agrees with the rest and with the limit."""
+    """Return the end record of a file, if it agrees with the schema and with the limit."""
     if MARK not in (file.types.metadata or {}):
-        raise DataError(f"{name}: not a converted file: its schema does not say so")
+        raise DataError(f"{name}: not a converted file: its schema has no such mark")
     with Guard(name):
         text, batches = file.end()
         end = End.of(text, name)
         fits = len(end.sums) == batches and _fits(file.types, end)
     if end.n_features > max_features:
         raise DataError(
-            f"{name}: {end.n_features:,} features; there may be {max_features:,} (--max-features, max_features=)"
+            f"{name}: {end.n_features:,} features; at most {max_features:,} (--max-features, max_features=)"
         )
     if not fits:
-        raise damaged(name)
+        raise damage_error(name)
     return end
 
 
 def _fits(types: Any, end: End) -> bool:
-    """Tell whether a schema is one of the form's."""
+    """Tell whether a schema is that of a converted file."""
     import pyarrow as pa
 
     if types.names != ["label", "features", *SUMS]:
@@ -167,16 +173,16 @@ def _is_float(number: Any) -> bool:
     return number in {pa.float64(), pa.float32()}
 
 
-def _arrays(batch: _Batch, width: int) -> tuple[Matrix, NDArray[Any], RowSums]:
-    """Return the matrix, the labels and the row sums of a batch, once it is what was written."""
+def _arrays(batch: _StoredBatch, width: int) -> tuple[Matrix, NDArray[Any], RowSums]:
+    """Return the matrix, the labels and the row sums of a batch, if it is as it was written."""
     records, place = batch.records, row_place(batch.name, batch.first)
     if records.schema.types != batch.types.types:
-        raise damaged(place)
+        raise damage_error(place)
     records.validate(full=True)
     label, features, *taken = records.columns
     flat = features.flatten()
     if label.null_count or features.null_count or flat.null_count:
-        raise damaged(place)
+        raise damage_error(place)
     y, positive = _labels(label, batch.end.classes, place)
     sums = RowSums(*(_numbers(one, place) for one in taken))
     X: DenseMatrix | CsrMatrix
@@ -186,19 +192,19 @@ def _arrays(batch: _Batch, width: int) -> tuple[Matrix, NDArray[Any], RowSums]:
         indptr = _numbers(features.offsets, place)
         indices, values = (_numbers(flat.field(k), place) for k in range(2))
         if indptr[0] != 0:
-            raise damaged(place)
+            raise damage_error(place)
         X = CsrMatrix(values, indices, indptr, width)
     good = batch_sum(sums, positive) == batch.end.sums[batch.number]
     if good and batch.number not in batch.checked:
         good = _as_written(X, sums, batch.end.n_features)
     if not good:
-        raise damaged(place)
+        raise damage_error(place)
     batch.checked.add(batch.number)
     return X, y, sums
 
 
 def _as_written(X: DenseMatrix | CsrMatrix, sums: RowSums, n_features: int) -> bool:
-    """Tell whether rows have their sums, and indices that ascend and lead nowhere outside: the passes rely on it."""
+    """Tell whether rows match their sums, and their indices ascend and are in range, which passes rely on."""
     if isinstance(X, DenseMatrix):
         return all(map(np.array_equal, dense_sums(X.X), sums))
     found, ascending = sparse_sums(X.data, X.indices, X.indptr)
@@ -209,9 +215,9 @@ def _as_written(X: DenseMatrix | CsrMatrix, sums: RowSums, n_features: int) -> b
 
 
 def _numbers(array: Any, place: str) -> NDArray[Any]:
-    """Return an Arrow array as NumPy sees it, without copying."""
+    """Return an Arrow array as a NumPy array, without copying."""
     if array.null_count:
-        raise damaged(place)
+        raise damage_error(place)
     numbers: NDArray[Any] = array.to_numpy(zero_copy_only=True)
     return numbers
 
@@ -227,5 +233,14 @@ def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any]
         y = label.to_numpy(zero_copy_only=False)
         negative, positive = y == classes[0], y == classes[1]
     if not (negative | positive).all():
-        raise damaged(place)
+        raise damage_error(place)
     return y, positive
+
+
+def _open(files: list[str], request: Request) -> PackedReader:
+    return PackedReader(files, request.max_features)
+
+
+FORMAT = Format(
+    "converted", _open, carriers=("arrow", "parquet"), is_carried=is_packed, piped=False, records_reading=True
+)

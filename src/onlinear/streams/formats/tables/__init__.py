@@ -1,5 +1,6 @@
-"""Tables: CSV, Parquet, Arrow and frames; columns become features."""
+"""Tables: CSV, Parquet, Arrow and data frames, whose columns become features."""
 
-from onlinear.streams.formats.tables.readers import TableReader, arrow_reader, csv_reader, frame_reader, parquet_reader
+from onlinear.streams.formats.tables.frames import open_frame
+from onlinear.streams.formats.tables.reader import TABLE_OPTIONS
 
-__all__ = ["TableReader", "arrow_reader", "csv_reader", "frame_reader", "parquet_reader"]
+__all__ = ["TABLE_OPTIONS", "open_frame"]

@@ -1,4 +1,4 @@
-"""Arrow's types: what kind of column each makes, and its values as that kind."""
+"""Arrow types: the kind of column for each, and conversion to that kind."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import DataError
-from onlinear.streams.reading import Kind
+from onlinear.streams.reading import ColumnKind
 
 _READ_AS = {"number": "numbers", "category": "categories", "text": "text"}
 
 
-def guessed(column: str, kind: Any, where: str) -> Kind:
-    """Return what kind of column an Arrow type makes."""
+def kind_of(column: str, kind: Any, where: str) -> ColumnKind:
+    """Return the kind of a column by its Arrow type."""
     from pyarrow import types
 
     if _is_number(kind) or types.is_null(kind):
@@ -21,12 +21,12 @@ def guessed(column: str, kind: Any, where: str) -> Kind:
     if _is_string(kind) or (types.is_dictionary(kind) and _is_plain(kind.value_type)):
         return "category"
     raise DataError(
-        f"{where}: no feature can be made of column {column!r}, which is of type {kind}; leave it out (--drop, drop=)"
+        f"{where}: column {column!r} has type {kind}, which cannot be a feature; leave it out (--drop, drop=)"
     )
 
 
-def fit(column: str, kind: Any, wanted: Kind, where: str) -> None:
-    """Raise where a column's Arrow type is not what it is to be read as."""
+def check_type(column: str, kind: Any, wanted: ColumnKind, where: str) -> None:
+    """Raise where a column's Arrow type does not match the kind it is read as."""
     from pyarrow import types
 
     fits = types.is_null(kind)
@@ -36,29 +36,27 @@ def fit(column: str, kind: Any, wanted: Kind, where: str) -> None:
         strings = _is_string(kind) or (types.is_dictionary(kind) and _is_plain(kind.value_type))
         fits = fits or strings or (wanted == "category" and types.is_integer(kind))
     if not fits:
-        raise DataError(f"{where}: column {column!r} is of type {kind}, but is read as {_READ_AS[wanted]}")
+        raise DataError(f"{where}: column {column!r} has type {kind}, but is read as {_READ_AS[wanted]}")
 
 
-def fit_label(column: str, kind: Any, wanted: Kind | None, where: str) -> None:
-    """Raise where a column's Arrow type is none for labels; or one of numbers, where those that are known are text."""
+def check_label_type(column: str, kind: Any, wanted: ColumnKind | None, where: str) -> None:
+    """Raise where a column cannot hold labels; or holds numbers, where the known labels are text."""
     from pyarrow import types
 
     value = kind.value_type if types.is_dictionary(kind) else kind
     if not _is_plain(value):
-        raise DataError(f"{where}: the labels in column {column!r} are of type {kind}; they must be numbers or strings")
+        raise DataError(f"{where}: the labels in column {column!r} have type {kind}; they must be numbers or strings")
     if wanted == "category" and _is_number(value) and not types.is_boolean(value):
-        raise DataError(
-            f"{where}: the labels in column {column!r} are of type {kind}, but those that are known are text"
-        )
+        raise DataError(f"{where}: the labels in column {column!r} have type {kind}, but the known labels are text")
 
 
-def as_kind(column: Any, kind: Kind) -> Any:
+def as_kind(column: Any, kind: ColumnKind) -> Any:
     """Return a column as float64, as strings, or as a dictionary of strings."""
     import pyarrow as pa
 
     if kind == "number":
         if pa.types.is_decimal(column.type):
-            # By way of its digits, it is rounded once.
+            # Converted by way of its digits, so that it is rounded once.
             column = column.cast(pa.string())
         return column.cast(pa.float64(), safe=False)
     if not pa.types.is_dictionary(column.type):
@@ -72,7 +70,7 @@ def _strings(column: Any) -> Any:
 
     if not pa.types.is_string_view(column.type) or not column.null_count:
         return column.cast(pa.string())
-    # Behind a null there may be anything, and Arrow's conversion of views would follow it: so it is made an empty one.
+    # The view of a null may be arbitrary, and Arrow's conversion would follow it: make it empty.
     valid, views, *rest = column.buffers()
     clean = np.frombuffer(views, dtype=np.uint8).reshape(-1, 16).copy()
     clean[column.offset : column.offset + len(column)][column.is_null().to_numpy(zero_copy_only=False)] = 0
@@ -80,8 +78,8 @@ def _strings(column: Any) -> Any:
     return pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset).cast(pa.string())
 
 
-def as_labels(column: Any) -> Any:
-    """Return a column as labels: integers, floats, truth values or strings."""
+def label_values(column: Any) -> Any:
+    """Return a column as labels: integers, floats, booleans or strings."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):

@@ -1,4 +1,4 @@
-"""Parquet, Arrow files and data frames as Arrow batches of bounded size."""
+"""Tables as Arrow batches of bounded size."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import DataError
-from onlinear.streams.files import Pipe, opened, shown
-from onlinear.streams.formats.tables.arrow_types import as_kind, as_labels
-from onlinear.streams.formats.tables.cells import Rows
-from onlinear.streams.formats.tables.columns import check_distinct
-from onlinear.streams.reading import Kind
+from onlinear.streams.formats.format import Request
+from onlinear.streams.formats.tables.arrow_types import as_kind, check_label_type, check_type, kind_of, label_values
+from onlinear.streams.formats.tables.cells import TableRows
+from onlinear.streams.formats.tables.columns import check_distinct, check_like, choose_columns
+from onlinear.streams.reading import ColumnKind
 
 ROWS = 1 << 16
-"""A batch has at most so many rows,"""
+"""The largest number of rows in a batch."""
 _BYTES = 1 << 20
-"""and about so many bytes, as it is stored and as numbers,"""
+"""The approximate size of a batch, both as it is stored and as numbers."""
 _FEWEST = 1 << 10
-"""but so many rows it may have, if they are not wide: the size of a dictionary is not that of its rows."""
+"""Batches of narrow rows may have this many whatever their size, which includes that of dictionaries."""
 _CELL = 9
-"""So many bytes a number takes, with whether it is there."""
+"""The number of bytes per number, including whether it is missing."""
 
 Check = Callable[[Any, str], None]
-"""Is called with the schema of each file, and the file's name, before it is read."""
+"""Called with the schema and the name of each file before it is read."""
 
 
-class Batch(NamedTuple):
-    """Some rows of a table; the first of them is its row `first`."""
+class TableBatch(NamedTuple):
+    """Some rows of a table, from its row `first` on."""
 
     rows: Any
     name: str
     first: int
 
 
-class Batched(Protocol):
-    """A table that can be drawn in batches."""
+class BatchSource(Protocol):
+    """Gives out a table in batches."""
 
     where: str
     schema: Any
 
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[TableBatch]:
         """Yield some columns of all rows; categories may come as dictionaries."""
 
 
 @dataclass(frozen=True)
 class _BatchOrigin:
-    batch: Batch
+    batch: TableBatch
 
     def place(self, row: int) -> str:
         place = f"row {self.batch.first + row}"
@@ -59,143 +59,53 @@ class _BatchOrigin:
         return json.dumps(cells, ensure_ascii=False, default=str).encode(errors="replace")
 
 
-def unpacked(batch: Batch, kinds: dict[str, Kind], label: str | None) -> Rows:
+def unpack(batch: TableBatch, kinds: dict[str, ColumnKind], label: str | None) -> TableRows:
     """Return the columns of a batch: numbers as float64, the others as strings or dictionaries of strings."""
     origin = _BatchOrigin(batch)
     with readable(f"{origin.place(0)} and the rows after it"):
-        # Arrow believes what a file says of its strings; a damaged one would lead it astray.
+        # Arrow trusts the offsets of strings in a file; those of a damaged one could point anywhere.
         batch.rows.validate(full=True)
         columns = {name: as_kind(batch.rows.column(name), kind) for name, kind in kinds.items()}
         if label is not None:
-            columns[label] = as_labels(batch.rows.column(label))
-    return Rows(columns, batch.rows.num_rows, None, [], [], origin)
+            columns[label] = label_values(batch.rows.column(label))
+    return TableRows(columns, batch.rows.num_rows, None, [], [], origin)
 
 
-class Parquet:
-    """Parquet files."""
+class BatchedTable:
+    """A table in Arrow batches; the kind of a column follows from its type."""
 
-    def __init__(self, files: list[str]) -> None:
-        from pyarrow import parquet
+    def __init__(self, source: BatchSource, request: Request) -> None:
+        self._source, self._request = source, request
+        self.where = source.where
+        schema = source.schema
+        check_distinct(schema.names, self.where)
+        self._first = tuple(schema.names)
 
-        pipes = [name for name in files if isinstance(name, Pipe)]
-        if pipes:
-            raise DataError(f"{shown(pipes[0])}: a Parquet file is read from its end, so it cannot come through a pipe")
-        self.files = files
-        self.where = files[0]
-        with readable(self.where), parquet.ParquetFile(self.where) as file:
-            self.schema = file.schema_arrow
+        def guess(column: str) -> ColumnKind:
+            return kind_of(column, schema.field(column).type, self.where)
 
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[Batch]:
-        """Yield row group by row group, in batches."""
-        from pyarrow import parquet
+        self.layout = choose_columns(self._first, request, guess, self.where)
+        self._check(schema, self.where)
 
-        for name in self.files:
-            with readable(name), parquet.ParquetFile(name, read_dictionary=list(categories), pre_buffer=False) as file:
-                check(file.schema_arrow, name)
-                held = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-                size = _rows_of(held, file.metadata.num_rows, len(columns))
-                yield from _cut(file.iter_batches(batch_size=size, columns=list(columns)), name)
+    def items(self) -> Iterator[TableBatch]:
+        categories = [name for name, kind in self.layout.kinds.items() if kind == "category"]
+        return self._source.batches(self.layout.columns, categories, self._check)
 
+    def rows(self, item: TableBatch) -> TableRows:
+        return unpack(item, self.layout.kinds, self.layout.label)
 
-class Arrow:
-    """Arrow files, Feather included, and Arrow streams."""
-
-    def __init__(self, files: list[str]) -> None:
-        from pyarrow import ipc
-
-        self.files = files
-        self.where = shown(files[0])
-        self._pipe: Any = None
-        for name in files:
-            if isinstance(name, Pipe):
-                with readable(shown(name)):
-                    self._pipe = ipc.open_stream(opened(name))
-        with readable(self.where), self._opened(files[0], None) as (schema, _):
-            self.schema = schema
-
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[Batch]:
-        """Yield the batches of the files, the large ones in several parts."""
-        for name in self.files:
-            with readable(shown(name)), self._opened(name, columns) as (schema, drawn):
-                check(schema, shown(name))
-                if isinstance(name, Pipe):
-                    self._pipe = None
-                yield from _cut((batch.select(list(columns)) for batch in drawn), shown(name))
-
-    @contextmanager
-    def _opened(self, name: str, columns: Sequence[str] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
-        """Give the schema and the batches of a file or stream; of a file only these columns are read."""
-        import pyarrow as pa
-        from pyarrow import ipc
-
-        if isinstance(name, Pipe):
-            if self._pipe is None:
-                raise DataError(f"{shown(name)} can be read only once")
-            yield self._pipe.schema, iter(self._pipe)
-            return
-        # Not mapped into memory: if somebody cut the file short meanwhile, that would end the process.
-        with pa.OSFile(name) as file:
-            start = file.read(6)
-            file.seek(0)
-            if start.startswith(b"FEA1"):
-                raise DataError(f"{name}: a Feather file of the first version; write it anew (Feather 2 is Arrow)")
-            if start == b"ARROW1":
-                reader = ipc.open_file(file)
-                schema = reader.schema
-                if columns is not None and set(columns) <= set(schema.names):
-                    wanted = sorted(schema.get_field_index(column) for column in columns)
-                    file.seek(0)
-                    reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=wanted))
-                yield schema, (reader.get_batch(i) for i in range(reader.num_record_batches))
-                return
-        with opened(name) as text, ipc.open_stream(text) as stream:
-            yield stream.schema, iter(stream)
-
-
-class Frame:
-    """A table in memory."""
-
-    where = "the table"
-
-    def __init__(self, table: Any) -> None:
-        import pyarrow as pa
-
-        self._once = isinstance(table, pa.RecordBatchReader)
-        self._draw: Callable[[], Any] | None
-        module = type(table).__module__.partition(".")[0]
-        with readable(self.where):
-            if module == "pandas":
-                self.schema, self._draw = _pandas(table)
-            elif module == "polars":
-                self.schema, self._draw = _polars(table)
-            elif isinstance(table, pa.Table | pa.RecordBatch):
-                whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-                self.schema, self._draw = whole.schema, whole.to_batches
-            elif self._once:
-                self.schema, self._draw = table.schema, lambda: iter(table)
-            elif hasattr(table, "__arrow_c_stream__"):
-                self.schema = pa.RecordBatchReader.from_stream(table).schema
-                self._draw = lambda: iter(pa.RecordBatchReader.from_stream(table))
-            else:
-                raise DataError(
-                    f"{type(table).__name__} is no table that can be read; give a data frame or an Arrow table"
-                )
-
-    def batches(self, columns: Sequence[str], categories: Sequence[str], check: Check) -> Iterator[Batch]:
-        """Yield the rows of the table."""
-        if self._draw is None:
-            raise DataError("a RecordBatchReader can be read only once")
-        draw = self._draw
-        if self._once:
-            self._draw = None
-        check(self.schema, self.where)
-        with readable(self.where):
-            yield from _cut((batch.select(list(columns)) for batch in draw()), "")
+    def _check(self, schema: Any, name: str) -> None:
+        check_distinct(schema.names, name)
+        check_like(schema.names, self.layout, self._request.reading, self._first, name)
+        for column, kind in self.layout.kinds.items():
+            check_type(column, schema.field(column).type, kind, name)
+        if self.layout.label is not None:
+            check_label_type(self.layout.label, schema.field(self.layout.label).type, self._request.label_kind, name)
 
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn what Arrow says of a file that it cannot read into an error with the file's name."""
+    """Turn the errors that Arrow raises about a file into a `DataError` with the file's name."""
     import pyarrow as pa
 
     try:
@@ -203,13 +113,13 @@ def readable(name: str) -> Iterator[None]:
     except DataError:
         raise
     except FileNotFoundError as error:
-        raise DataError(f"{name}: there is no such file") from error
+        raise DataError(f"{name}: the file does not exist") from error
     except OSError as error:
         raise DataError(f"{name}: {error.strerror or _line(error)}") from error
     except MemoryError as error:
-        raise DataError(f"{name}: it asks for more memory than there is; it may be damaged") from error
+        raise DataError(f"{name}: reading it needs more memory than there is; the file may be damaged") from error
     except (pa.ArrowException, ValueError, TypeError, OverflowError, EOFError) as error:
-        # The last but one for what Python objects come to in a frame, such as an integer of 70 bits.
+        # OverflowError: a frame may hold Python objects, such as an integer of 70 bits.
         raise DataError(f"{name}: {_line(error)}") from error
 
 
@@ -217,54 +127,21 @@ def _line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def _rows_of(held: int, rows: int, columns: int) -> int:
-    """Return how many rows a batch should have, of a table of so many bytes, rows and columns."""
-    # What is stored may be far less than the numbers that it comes to: zeros take next to nothing.
+def rows_per_batch(held: int, rows: int, columns: int) -> int:
+    """Return how many rows a batch should have; `held` is the size of the table in bytes."""
+    # Compressed data may be far smaller than the numbers: zeros take next to nothing.
     most = max(1, min(ROWS, _BYTES // (_CELL * max(1, columns))))
     return min(most, max(_FEWEST, _BYTES * rows // max(1, held)))
 
 
-def _cut(drawn: Iterator[Any], name: str) -> Iterator[Batch]:
+def cut_batches(drawn: Iterator[Any], name: str) -> Iterator[TableBatch]:
+    """Yield Arrow batches; large ones are split."""
     first = 0
     for batch in drawn:
-        # Whether all buffers are there, and large enough; what is in them is looked at by those who read it.
+        # Checks that all buffers are there and large enough; `unpack` checks their content.
         batch.validate()
-        size = _rows_of(batch.nbytes, batch.num_rows, batch.num_columns)
+        size = rows_per_batch(batch.nbytes, batch.num_rows, batch.num_columns)
         for begin in range(0, batch.num_rows, size):
             part = batch.slice(begin, size)
-            yield Batch(part, name, first + begin)
+            yield TableBatch(part, name, first + begin)
         first += batch.num_rows
-
-
-def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
-    import pyarrow as pa
-
-    if not hasattr(frame, "columns"):
-        raise DataError(f"a pandas {type(frame).__name__} is no table; make it a data frame")
-    columns = [str(name) for name in frame.columns]
-    check_distinct(columns, Frame.where)
-    named = frame if columns == list(frame.columns) else frame.set_axis(columns, axis=1)
-    schema = pa.Schema.from_pandas(named, preserve_index=False)
-
-    def draw() -> Iterator[Any]:
-        rows = _rows_of(8 * named.size, *named.shape)
-        for begin in range(0, len(named), rows):
-            part = named.iloc[begin : begin + rows]
-            # A column of strings may be in several chunks, as it was put together: too much for a single batch.
-            table = pa.Table.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
-            yield from table.combine_chunks().to_batches()
-
-    return schema, draw
-
-
-def _polars(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
-    if hasattr(frame, "collect"):
-        raise DataError("a polars LazyFrame has no rows yet; hand over its .collect()")
-    if not hasattr(frame, "iter_slices"):
-        raise DataError(f"a polars {type(frame).__name__} is no table; make it a data frame")
-
-    def draw() -> Iterator[Any]:
-        for part in frame.iter_slices(_rows_of(8 * frame.height * frame.width, frame.height, frame.width)):
-            yield from part.to_arrow().to_batches()
-
-    return frame.head(0).to_arrow().schema, draw

@@ -1,4 +1,4 @@
-"""The cells of a table: numbers, categories and words, checked, and told apart from what is missing."""
+"""The cells of a table: numbers, categories and words, checked and told apart from missing values."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Origin
-from onlinear.streams.formats.tables.wrong import Wrong, always, sorted_out
-from onlinear.streams.reading import Kind, Missing
+from onlinear.streams.formats.tables.wrong import Wrong, always, one_fault_per_row
+from onlinear.streams.reading import ColumnKind, Missing
 
 _LONGEST_LABEL = 64
-"""Longer labels are kept as objects: in an array of NumPy's strings the longest sets the size of all."""
+"""Longer labels are kept as objects: in a NumPy array of strings, all take as much memory as the longest."""
 
 
-class Rows(NamedTuple):
-    """Some rows of a table, as Arrow has them: number columns as float64, the others as strings or dictionaries."""
+class TableRows(NamedTuple):
+    """Some rows of a table as Arrow columns: numbers as float64, the others as strings or dictionaries."""
 
     columns: dict[str, Any]
     n: int
     records: NDArray[np.intp] | None
-    """Which of the origin's rows these are; None: all of them."""
+    """The numbers of these rows in the origin; None: all of them."""
     faults: list[Wrong]
-    """Rows of the origin that are not here, and why."""
+    """Rows of the origin that are left out, and why."""
     bad: list[tuple[int, Wrong]]
-    """Rows that are here and no example can be made of: the position of the column, and why."""
+    """Malformed rows among these: the position of the column, and what is wrong."""
     origin: Origin
 
 
-class Part(NamedTuple):
+class Features(NamedTuple):
     """Features by name: row ``rows[i]`` has feature ``names[codes[i]]`` with value ``values[i]``."""
 
     rows: NDArray[np.intp]
@@ -41,29 +41,30 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Cells:
-    """Good rows: their labels, and either a matrix of numbers or features by name, in the order of the columns."""
+    """The good rows of a table: their labels, and a matrix or features by name, in the order of the columns."""
 
     n: int
     y: NDArray[Any]
-    dense: NDArray[np.float64] | None
-    parts: list[Part]
+    X: Any
+    """The matrix; None while the features have only names."""
+    parts: list[Features]
     rows: NDArray[np.intp] | None
-    """Which of the origin's rows these are; None: all of them."""
+    """The numbers of these rows in the origin; None: all of them."""
     faults: list[Wrong]
     origin: Origin
 
 
-def decoded(
-    read: Rows, label: str | None, kinds: dict[str, Kind], missing: Missing, places: NDArray[np.intp] | None
+def decode(
+    read: TableRows, label: str | None, kinds: dict[str, ColumnKind], missing: Missing, places: NDArray[np.intp] | None
 ) -> Cells:
-    """Return the good ones of some rows as labels and features.
+    """Return the labels and features of the good rows.
 
-    Where `places` is given all columns are numbers, and make a matrix with column j at ``places[j]``.
+    If `places` is given, all columns are numbers, and column j of the table is column ``places[j]`` of a matrix.
     """
     bad = list(read.bad)
     if label is not None:
         bad += [(0, wrong) for wrong in _no_labels(read.columns[label], label)]
-    parts: list[Part] = []
+    parts: list[Features] = []
     for position, (name, kind) in enumerate(kinds.items(), start=0 if label is None else 1):
         column = read.columns[name]
         if kind == "number":
@@ -73,16 +74,16 @@ def decoded(
             part, gone = _categories(column, name) if kind == "category" else _words(column, name)
         parts.append(part)
         if missing == "indicator":
-            parts.append(Part(gone, np.zeros(gone.size, dtype=np.intp), [f"{name}?"], np.ones(gone.size)))
+            parts.append(Features(gone, np.zeros(gone.size, dtype=np.intp), [f"{name}?"], np.ones(gone.size)))
         elif missing == "error":
-            reason = f"column {name!r} has no value (allow it with --missing zero or indicator, missing=)"
+            reason = f"column {name!r}: the value is missing (allow it with --missing zero or indicator, missing=)"
             bad.append((position, Wrong(gone, always(reason))))
-    wrong, keep = sorted_out(bad, read.n)
+    wrong, keep = one_fault_per_row(bad, read.n)
     good = np.flatnonzero(keep) if wrong else None
     n = read.n if good is None else good.size
     dense = None
     if places is not None:
-        # A feature that no column gives is refused beforehand: every place is filled.
+        # Every place is filled: a feature without a column was refused before.
         dense = np.empty((n, places.size))
         for place, part in zip(places.tolist(), parts, strict=True):
             dense[:, place] = part.values if good is None else part.values[good]
@@ -96,8 +97,8 @@ def decoded(
     return Cells(n, y, dense, [_kept(part, keep, bool(wrong)) for part in parts], rows, faults, read.origin)
 
 
-def _kept(part: Part, keep: NDArray[np.bool_], some_are_bad: bool) -> Part:
-    """Return the features of the good rows, numbered anew, without zeros."""
+def _kept(part: Features, keep: NDArray[np.bool_], some_are_bad: bool) -> Features:
+    """Return the nonzero features of the good rows, with the rows renumbered."""
     chosen = part.values != 0.0
     if some_are_bad:
         chosen &= keep[part.rows]
@@ -109,8 +110,8 @@ def _kept(part: Part, keep: NDArray[np.bool_], some_are_bad: bool) -> Part:
     return part._replace(rows=(np.cumsum(keep) - 1)[rows] if some_are_bad else rows)
 
 
-def _numbers(column: Any, name: str) -> tuple[Part, NDArray[np.intp], list[Wrong]]:
-    """Return a column of numbers as one feature, 0 where they are missing; where that is; and those not finite."""
+def _numbers(column: Any, name: str) -> tuple[Features, NDArray[np.intp], list[Wrong]]:
+    """Return a column of numbers as one feature, 0 where missing; the missing rows; and those not finite."""
     values: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
     gone = np.empty(0, dtype=np.intp)
     wrong: list[Wrong] = []
@@ -121,11 +122,11 @@ def _numbers(column: Any, name: str) -> tuple[Part, NDArray[np.intp], list[Wrong
             reason = f"column {name!r}: value {sign} is not a finite number"
             wrong.append(Wrong(np.flatnonzero(values == sign), always(reason)))
         values = np.where(nan, 0.0, values)
-    return Part(np.arange(values.size), np.zeros(values.size, dtype=np.intp), [name], values), gone, wrong
+    return Features(np.arange(values.size), np.zeros(values.size, dtype=np.intp), [name], values), gone, wrong
 
 
-def _categories(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
-    """Return a column of categories as a feature each, and where they are missing."""
+def _categories(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
+    """Return a column with one feature per category, and the rows where it is missing."""
     codes, values = _coded(column)
     # Neither null nor the empty string is a category.
     absent = np.array([not value for value in values], dtype=bool)
@@ -135,11 +136,11 @@ def _categories(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
         missing = absent[codes]
         rows, gone = np.flatnonzero(~missing), np.flatnonzero(missing)
         codes = codes[rows]
-    return Part(rows, codes, [f"{name}={value}" for value in values], np.ones(rows.size)), gone
+    return Features(rows, codes, [f"{name}={value}" for value in values], np.ones(rows.size)), gone
 
 
-def _words(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
-    """Return a column of text as a feature for each word, and where there is no text."""
+def _words(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
+    """Return a column of text with one feature per word, and the rows without text."""
     import pyarrow as pa
 
     from onlinear.streams.formats.tables.words import words
@@ -150,7 +151,7 @@ def _words(column: Any, name: str) -> tuple[Part, NDArray[np.intp]]:
     gone = np.flatnonzero(np.diff(_offsets(texts)) == 0)
     rows, found = words(texts)
     codes, values = _coded(found)
-    return Part(rows, codes, [f"{name}:{value}" for value in values], np.ones(rows.size)), gone
+    return Features(rows, codes, [f"{name}:{value}" for value in values], np.ones(rows.size)), gone
 
 
 def _offsets(strings: Any) -> NDArray[np.int32]:
@@ -159,7 +160,7 @@ def _offsets(strings: Any) -> NDArray[np.int32]:
 
 
 def _coded(column: Any) -> tuple[NDArray[np.intp], list[str | None]]:
-    """Return strings as numbers of distinct strings; null, where it occurs, is one of them."""
+    """Return strings as codes, and the distinct strings, of which null may be one."""
     import pyarrow as pa
 
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -170,14 +171,14 @@ def _coded(column: Any) -> tuple[NDArray[np.intp], list[str | None]]:
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
     numbers: NDArray[np.intp] = codes.to_numpy()
     if len(values) > numbers.size:
-        # The dictionary of a whole file, say: most of it has no part here.
+        # It may be the dictionary of a whole file, most of which is not used here.
         used, numbers = np.unique(numbers, return_inverse=True)
         values = values.take(pa.array(used))
     return numbers, values.to_pylist()
 
 
 def _no_labels(column: Any, name: str) -> list[Wrong]:
-    """Return the rows whose label is missing, or infinite."""
+    """Return the rows whose label is missing or infinite."""
     from pyarrow import compute as pc
     from pyarrow import types
 
@@ -189,14 +190,14 @@ def _no_labels(column: Any, name: str) -> list[Wrong]:
         missing = pc.or_(missing, pc.fill_null(pc.equal(column, ""), fill_value=True))
     elif types.is_floating(column.type):
         infinite = pc.fill_null(pc.is_inf(column), fill_value=False).to_numpy(zero_copy_only=False)
-        wrong.append(Wrong(np.flatnonzero(infinite), always(f"column {name!r}: an infinite number is no label")))
+        wrong.append(Wrong(np.flatnonzero(infinite), always(f"the label (column {name!r}) is infinite")))
     reason = f"the label is missing (column {name!r})"
     wrong.append(Wrong(np.flatnonzero(missing.to_numpy(zero_copy_only=False)), always(reason)))
     return wrong
 
 
 def _labels(column: Any, good: NDArray[np.intp] | None) -> NDArray[Any]:
-    """Return the labels of the good rows: none is null."""
+    """Return the labels of the good rows, none of which is null."""
     import pyarrow as pa
 
     if good is not None:

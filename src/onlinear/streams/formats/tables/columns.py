@@ -1,4 +1,4 @@
-"""Which columns of a table are learned from, which one is the label, and what kind each is."""
+"""Which column of a table is the label, which ones are features, and the kind of each."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from onlinear.errors import DataError
-from onlinear.streams.reading import Kind, Reading
+from onlinear.streams.formats.format import Request
+from onlinear.streams.reading import ColumnKind, Reading
 
 _LABELS = ("label", "y", "target", "class")
 _SHOWN = 12
-"""So many columns are listed in a message."""
+"""How many columns a message lists."""
 _MARK = re.compile("[=:?]")
-"""What stands behind the column in the name of a feature: of a category, a word, or a missing value."""
+"""What follows the column in the name of a feature: a category, a word, or a missing value."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Layout:
     """The label's column, and the columns of the features with their kinds, in order."""
 
     label: str | None
-    kinds: dict[str, Kind]
+    kinds: dict[str, ColumnKind]
 
     @property
     def columns(self) -> list[str]:
@@ -31,21 +32,21 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the features of a model say of the columns they come from."""
+class ModelColumns:
+    """The columns that the features of a model come from, by kind."""
 
     numbers: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     stray: str | None = None
-    """A feature that none of the columns gives."""
+    """A feature that comes from none of the columns."""
 
     def __contains__(self, column: str) -> bool:
         return column in self.numbers or column in self.categories or column in self.others
 
 
-def known(names: Iterable[str], columns: Iterable[str]) -> Known:
-    """Return which of the columns give the features of a model, and as what."""
+def columns_of(names: Iterable[str], columns: Iterable[str]) -> ModelColumns:
+    """Return which columns the features of a model come from."""
     there = set(columns)
     found: dict[str, set[str]] = {"": set(), "=": set(), ":": set(), "?": set()}
     stray = None
@@ -60,23 +61,18 @@ def known(names: Iterable[str], columns: Iterable[str]) -> Known:
                 explained = True
         if not explained and stray is None:
             stray = name
-    return Known(frozenset(found[""]), frozenset(found["="]), frozenset(found[":"] | found["?"]), stray)
+    return ModelColumns(frozenset(found[""]), frozenset(found["="]), frozenset(found[":"] | found["?"]), stray)
 
 
-def laid_out(
-    available: Sequence[str],
-    reading: Reading,
-    guess: Callable[[str], Kind],
-    where: str,
-    *,
-    labelled: bool,
-    names: tuple[str, ...] | None,
+def choose_columns(
+    available: Sequence[str], request: Request, guess: Callable[[str], ColumnKind], where: str
 ) -> Layout:
-    """Return the layout of a table with these columns; `guess` tells the kind of one that nothing else is known of."""
-    model = known(names or (), available)
+    """Return the layout of a table with these columns; `guess` gives the kind of a column that is not known."""
+    reading, labelled, names = request.reading, request.labelled, request.names
+    model = columns_of(names or (), available)
     if model.stray is not None:
         raise DataError(
-            f"{where}: the model has the feature {model.stray!r}, which none of the columns gives: {_list(available)}"
+            f"{where}: the feature {model.stray!r} of the model comes from none of the columns {_list(available)}"
         )
     label, left_out = _label(available, reading, where, model, labelled)
     if reading.features is not None:
@@ -85,14 +81,14 @@ def laid_out(
     if labelled:
         check_columns(reading.drop, available, where, "drop")
     if label is not None and label in (reading.features or ()):
-        raise DataError(f"{where}: the column {label!r} is the label, and cannot be a feature too")
+        raise DataError(f"{where}: the column {label!r} is the label and cannot also be a feature")
     wanted = set(available if reading.features is None else reading.features) - left_out - set(reading.drop)
     chosen = [name for name in available if name in wanted]
     if names and not labelled:
-        # What the model knows nothing of cannot change a prediction.
+        # A column that the model does not know cannot change a prediction.
         chosen = [name for name in chosen if name in model]
     if not chosen:
-        raise DataError(f"{where}: there is no column to learn from, of {_list(available)}")
+        raise DataError(f"{where}: no column is left to learn from; the columns are {_list(available)}")
     kinds = {name: _kind(name, reading, model, guess) for name in chosen}
     _check_names(kinds, reading, where)
     return Layout(label, kinds)
@@ -110,14 +106,14 @@ def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, o
 
 
 def check_distinct(columns: Sequence[str], where: str) -> None:
-    """Raise where two columns have one name."""
+    """Raise where two columns have the same name."""
     if len(set(columns)) < len(columns):
         twice = next(name for i, name in enumerate(columns) if name in columns[:i])
-        raise DataError(f"{where}: two columns are called {twice!r}; the names of the columns must differ")
+        raise DataError(f"{where}: two columns are called {twice!r}; column names must be unique")
 
 
 def check_like(available: Sequence[str], layout: Layout, reading: Reading, first: Sequence[str], where: str) -> None:
-    """Raise where a further file has not the same columns as the first one."""
+    """Raise where a file does not have the same columns as the first one."""
     check_columns(layout.columns, available, where)
     new = set(available) - set(first) if reading.features is None else set()
     if new:
@@ -127,25 +123,25 @@ def check_like(available: Sequence[str], layout: Layout, reading: Reading, first
         )
 
 
-def _check_names(kinds: dict[str, Kind], reading: Reading, where: str) -> None:
-    """Raise where features of two columns could have one name."""
+def _check_names(kinds: dict[str, ColumnKind], reading: Reading, where: str) -> None:
+    """Raise where features of two columns could have the same name."""
     for column, kind in kinds.items():
         for mark in _MARK.finditer(column):
             other, rest = column[: mark.start()], column[mark.end() :]
             if other not in kinds:
                 continue
-            # Any string can be a category; a word, or a missing value, has nothing behind it.
+            # Any string can be a category; nothing follows a word or the mark of a missing value.
             category = mark.group() == "=" and kinds[other] == "category"
             word = mark.group() == ":" and kinds[other] == "text" and kind == "number" and re.fullmatch(r"\w+", rest)
             gap = mark.group() == "?" and reading.missing == "indicator" and kind == "number" and not rest
             if category or word or gap:
                 raise DataError(
                     f"{where}: the columns {other!r} and {column!r} can give features of the same name;"
-                    " give one of them another name, or leave it out (--drop, drop=)"
+                    " rename one of them, or leave it out (--drop, drop=)"
                 )
 
 
-def _kind(name: str, reading: Reading, model: Known, guess: Callable[[str], Kind]) -> Kind:
+def _kind(name: str, reading: Reading, model: ModelColumns, guess: Callable[[str], ColumnKind]) -> ColumnKind:
     if name in reading.text:
         return "text"
     if reading.kinds is not None and name in reading.kinds:
@@ -156,9 +152,9 @@ def _kind(name: str, reading: Reading, model: Known, guess: Callable[[str], Kind
 
 
 def _label(
-    available: Sequence[str], reading: Reading, where: str, model: Known, labelled: bool
+    available: Sequence[str], reading: Reading, where: str, model: ModelColumns, labelled: bool
 ) -> tuple[str | None, set[str]]:
-    """Return the label's column, and the columns that are no features for its sake."""
+    """Return the label's column, and the columns that therefore are not features."""
     if reading.label is None:
         usual = [name for name in available if name.lower() in _LABELS]
         if not labelled:
@@ -167,7 +163,7 @@ def _label(
             found = (
                 f"{_list(usual)} could each be the label" if usual else "no column is called label, y, target or class"
             )
-            raise DataError(f"{where}: {found}; say which one is (--label, label=): {_list(available)}")
+            raise DataError(f"{where}: {found}; name it (--label, label=): {_list(available)}")
         return usual[0], set(usual)
     name = _named(available, reading.label)
     if not labelled:
@@ -178,7 +174,7 @@ def _label(
 
 
 def _named(available: Sequence[str], label: str | int) -> str | None:
-    """Return the name of a column that is given by name or number."""
+    """Return the name of a column given by name or number."""
     if isinstance(label, str) and label in available:
         return label
     if isinstance(label, int) or label.isdecimal():

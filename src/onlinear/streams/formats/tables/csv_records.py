@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError
-from onlinear.streams.files import LONGEST_LINE, filled
+from onlinear.streams.files import LONGEST_LINE, read_into
 
 PIECE = 1 << 20
 """How many bytes are read at a time."""
 _SLICE = 1 << 20
-"""How many bytes are looked through for quotes at a time: where each of them is takes eight times the memory."""
+"""How many bytes are searched for quotes at a time: the position of a quote takes eight bytes."""
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _LF, _CR = b'"\n\r'
 
 
 class Records:
-    """Where the records of a text begin and end, and on which line each begins (from 0); blank lines are none."""
+    """Where the records of a text start and stop, and the line of each, from 0; blank lines are not records."""
 
     def __init__(self, text: bytearray, delimiter: str) -> None:
         data = np.frombuffer(text, dtype=np.uint8)
@@ -46,13 +46,13 @@ class Records:
 
 
 def cut(file: BinaryIO, name: str, delimiter: str) -> Iterator[tuple[int, bytearray]]:
-    """Yield whole records, with the number of the line on which the first begins."""
+    """Yield text of whole records, with the line number of the first."""
     line, rest, first = 1, bytearray(), True
     while True:
-        # As much again as is there, so that a long record is not looked through too often; and one byte more, for
-        # the end of a last line that has none.
+        # Twice as much as there is, so that a long record is not searched too often; and one spare byte, for a missing
+        # newline at the end.
         text = rest + bytearray(max(PIECE, len(rest)) + 1)
-        end, problem = filled(file, memoryview(text)[:-1], len(rest))
+        end, problem = read_into(file, memoryview(text)[:-1], len(rest))
         ended = problem is not None or end < len(text) - 1
         if ended and problem is None and end and text[end - 1] != _LF:
             text[end] = _LF
@@ -65,25 +65,25 @@ def cut(file: BinaryIO, name: str, delimiter: str) -> Iterator[tuple[int, bytear
         rest = text[whole:]
         del text[whole:]
         if text:
-            # Counted now: the text is the caller's from here on.
+            # Counted now: the caller may change the text.
             lines = lines_of(text)
             yield line, text
             line += lines
         if problem is not None:
             raise DataError(f"{name}:{line}: {problem}")
         if ended and rest:
-            raise DataError(f'{name}:{line}: a quote (") is opened in this record and never closed')
+            raise DataError(f'{name}:{line}: a quote (") is opened in this record but never closed')
         if ended:
             return
         if len(rest) > LONGEST_LINE:
             raise DataError(
-                f"{name}:{line}: a record of more than {LONGEST_LINE >> 20} MB;"
-                " is a quote not closed, or is this no CSV?"
+                f"{name}:{line}: the record is longer than {LONGEST_LINE >> 20} MB;"
+                " a quote may not be closed, or the file may not be CSV"
             )
 
 
 def lines_of(text: bytearray) -> int:
-    """Return how many lines end in a text."""
+    """Return the number of line ends in a text."""
     return text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
@@ -100,8 +100,8 @@ def _whole(text: bytearray, delimiter: int) -> int:
     return whole
 
 
-class _Part(NamedTuple):
-    """A part of a text: whether a field is open where it begins, and where, by turns, others are opened and closed."""
+class _Stretch(NamedTuple):
+    """A part of a text: whether a quoted field is open at its start, and the quotes that close and open fields."""
 
     begin: int
     end: int
@@ -109,12 +109,12 @@ class _Part(NamedTuple):
     marks: NDArray[np.intp]
 
     def outside(self, places: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which places in this part are not inside a quoted field."""
+        """Tell which places in this part are outside quoted fields."""
         outside: NDArray[np.bool_] = np.searchsorted(self.marks, places) % 2 == self.inside
         return outside
 
 
-def _parts(data: NDArray[np.uint8], delimiter: int) -> Iterator[_Part]:
+def _parts(data: NDArray[np.uint8], delimiter: int) -> Iterator[_Stretch]:
     """Yield a text in parts."""
     begin, inside = 0, False
     while begin < data.size:
@@ -122,7 +122,7 @@ def _parts(data: NDArray[np.uint8], delimiter: int) -> Iterator[_Part]:
         marks = _plain_marks(data, begin, end, inside, delimiter) if end - begin <= 2 * _SLICE else None
         if marks is None:
             marks = _marks(data, begin, end, inside, delimiter)
-        yield _Part(begin, end, inside, marks)
+        yield _Stretch(begin, end, inside, marks)
         inside ^= marks.size % 2 == 1
         begin = end
 
@@ -130,9 +130,9 @@ def _parts(data: NDArray[np.uint8], delimiter: int) -> Iterator[_Part]:
 def _plain_marks(
     data: NDArray[np.uint8], begin: int, end: int, inside: bool, delimiter: int
 ) -> NDArray[np.intp] | None:
-    """Return all quotes of a part, if by turns they open and close a field; None if one of them stands for itself.
+    """Return all quotes of a part, if they alternately open and close fields; None if one of them is literal.
 
-    A doubled quote inside a field closes it and opens it again, which comes to the same.
+    A doubled quote inside a field closes it and opens it again, which has the same effect.
     """
     begins = np.zeros(256, dtype=bool)
     begins[[delimiter, _LF, _CR, _QUOTE]] = True
@@ -142,10 +142,10 @@ def _plain_marks(
 
 
 def _marks(data: NDArray[np.uint8], begin: int, end: int, inside: bool, delimiter: int) -> NDArray[np.intp]:
-    """Return the quotes of a part that open a field and those that close it, whatever other quotes there are.
+    """Return the quotes of a part that open or close a field, whatever other quotes there are.
 
-    A quote opens a field only where the field begins; elsewhere it stands for itself. Inside a field a doubled quote
-    stands for one, so that of several in a row the last one closes the field, where their number is odd.
+    A quote opens a field only at the start of the field; elsewhere it is literal. Inside a field, a doubled quote is a
+    literal one, so that an odd number of quotes in a row closes the field with the last of them.
     """
     begins = np.zeros(256, dtype=bool)
     begins[[delimiter, _LF, _CR]] = True
@@ -155,19 +155,19 @@ def _marks(data: NDArray[np.uint8], begin: int, end: int, inside: bool, delimite
     first, last = edges[::2], edges[1::2] - 1
     opens = begins[data[first - 1]] | (first == 0)
     odd = (last - first) % 2 == 0
-    # Odd quotes where a field begins open one, or close the one that is open; elsewhere they can only close.
+    # An odd run at the start of a field opens it, or closes the one that is open; elsewhere it can only close.
     turns = np.cumsum(odd & opens)
     closed = odd & ~opens
     since = np.maximum.accumulate(np.where(closed, turns, 0))
     never = ~np.maximum.accumulate(closed)
     after = (turns - since + (never & inside)) % 2 == 1
     before = np.concatenate([[inside], after[:-1]])[: after.size]
-    # Even ones where a field begins are an empty field, or one that has nothing but quotes.
+    # An even run at the start of a field is an empty field, or one of nothing but quotes.
     return np.sort(np.concatenate([first[~before & opens], last[before & odd], last[~before & opens & ~odd]]))
 
 
 def _past_quotes(data: NDArray[np.uint8], place: int) -> int:
-    """Return the first place from this one on that is not between two quotes in a row."""
+    """Return the first place from this one on that is not inside a run of quotes."""
     while place < data.size and data[place - 1] == _QUOTE:
         others = np.flatnonzero(data[place : place + _SLICE] != _QUOTE)
         if others.size:

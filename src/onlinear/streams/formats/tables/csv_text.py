@@ -1,4 +1,4 @@
-"""CSV text: pieces of files, with their headers, and what Arrow reads in them."""
+"""CSV text: cutting files into pieces, and parsing these with Arrow."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, EmptyFileError, ParameterError
-from onlinear.streams.files import opened, shown
-from onlinear.streams.formats.tables.cells import Rows
+from onlinear.streams.files import display_name, open_file
+from onlinear.streams.formats.tables.cells import TableRows
 from onlinear.streams.formats.tables.columns import check_distinct
 from onlinear.streams.formats.tables.csv_records import Records, cut, lines_of
 from onlinear.streams.formats.tables.wrong import Wrong
-from onlinear.streams.reading import Kind, Reading
+from onlinear.streams.reading import ColumnKind, Reading
 
 _SHOWN = 40
-"""So much of a faulty value is shown."""
+"""How much of a faulty value a message shows."""
 _NUMBER = r"^-?\d+(\.\d+)?([eE][-+]?\d+)?$"
-"""What is a number beyond doubt,"""
+"""Matches what certainly is a number."""
 _LIKE_A_NUMBER = r"^[-+]?([\d.]+([eE][-+]?\d+)?$|(?i:inf|nan))"
-"""and what may be one."""
+"""Matches what may be a number."""
 
 
 class CsvPiece(NamedTuple):
-    """Whole records of a file; the text ends with the end of one."""
+    """Whole records of a file."""
 
     name: str
     columns: tuple[str, ...]
@@ -43,13 +43,13 @@ class CsvPiece(NamedTuple):
 
 @dataclass(frozen=True)
 class _CsvOrigin:
-    """Where the records of a piece stand."""
+    """Where the records of a piece are."""
 
     piece: CsvPiece
 
     @cached_property
     def records(self) -> Records:
-        # Found only where somebody asks: for good examples nobody does.
+        # Computed on demand: it is not needed for good examples.
         return Records(self.piece.text, self.piece.delimiter)
 
     def place(self, row: int) -> str:
@@ -60,20 +60,20 @@ class _CsvOrigin:
 
 
 def delimiter_of(name: str, reading: Reading) -> str:
-    """Return what stands between the columns of a file."""
+    """Return the delimiter of a file."""
     if reading.delimiter is None:
         return "\t" if re.search(r"\.tsv(\.\w+)?$", name, re.IGNORECASE) else ","
     if not reading.delimiter.isascii() or reading.delimiter in '"\r\n':
-        raise ParameterError(f"delimiter is {reading.delimiter!r}; it must be one ASCII character, and no quote")
+        raise ParameterError(f"delimiter is {reading.delimiter!r}; it must be an ASCII character other than a quote")
     return reading.delimiter
 
 
 def csv_pieces(files: list[str], reading: Reading) -> Generator[CsvPiece, None, None]:
     """Yield the files as pieces of about a megabyte, without their headers."""
     for file in files:
-        delimiter, name = delimiter_of(file, reading), shown(file)
+        delimiter, name = delimiter_of(file, reading), display_name(file)
         columns: tuple[str, ...] | None = None
-        with opened(file) as raw:
+        with open_file(file) as raw:
             for first, text in cut(raw, name, delimiter):
                 line = first
                 if columns is None:
@@ -85,14 +85,14 @@ def csv_pieces(files: list[str], reading: Reading) -> Generator[CsvPiece, None, 
                     columns = _columns(bytes(text[start:stop]), place, reading, delimiter)
                     if reading.header:
                         line += lines_of(text[:stop])
-                        # What is left of the header is the end of its line: blank, and no example.
+                        # The newline of the header stays: a blank line, which is skipped.
                         del text[:stop]
                 yield CsvPiece(name, columns, line, text, delimiter)
         if columns is None:
             raise EmptyFileError(f"{name}: the file is empty")
 
 
-def parsed(piece: CsvPiece, kinds: Mapping[str, Kind], label: str | None = None) -> Rows:
+def parse_piece(piece: CsvPiece, kinds: Mapping[str, ColumnKind], label: str | None = None) -> TableRows:
     """Return some columns of a piece: numbers as float64, the others as strings."""
     import pyarrow as pa
 
@@ -116,17 +116,17 @@ def parsed(piece: CsvPiece, kinds: Mapping[str, Kind], label: str | None = None)
             columns[name], rows = _numbers(values)
             bad.append((position, Wrong(rows, _no_number(values, "label" if name == label else f"column {name!r}:"))))
     if not odd.rows and readable is None:
-        return Rows(columns, table.num_rows, None, [], bad, origin)
+        return TableRows(columns, table.num_rows, None, [], bad, origin)
     records = np.arange(table.num_rows + len(odd.rows)) if readable is None else readable
     if odd.rows:
         odd_rows = np.array(odd.rows, dtype=np.intp)
-        faults.append(_of_other_width(records[odd_rows], odd.fields, len(piece.columns)))
+        faults.append(_wrong_width(records[odd_rows], odd.fields, len(piece.columns)))
         records = np.delete(records, odd_rows)
-    return Rows(columns, table.num_rows, records, faults, bad, origin)
+    return TableRows(columns, table.num_rows, records, faults, bad, origin)
 
 
 def numeric(values: Any) -> bool:
-    """Tell whether all of some strings are numbers, or missing."""
+    """Tell whether all strings are numbers or missing."""
     import pyarrow as pa
 
     try:
@@ -137,15 +137,15 @@ def numeric(values: Any) -> bool:
 
 
 class _Odd(NamedTuple):
-    """The records with another number of fields: which, from 0, and how many fields."""
+    """The records with a wrong number of fields: their numbers from 0, and the number of fields of each."""
 
     rows: array[int]
     fields: array[int]
 
 
-def _of_other_width(records: NDArray[np.intp], fields: array[int], width: int) -> Wrong:
+def _wrong_width(records: NDArray[np.intp], fields: array[int], width: int) -> Wrong:
     def reason(record: int) -> str:
-        return f"{fields[int(np.searchsorted(records, record))]} field(s), where there are {width} columns"
+        return f"{fields[int(np.searchsorted(records, record))]} field(s) instead of {width}"
 
     return Wrong(records, reason)
 
@@ -155,7 +155,7 @@ def _no_number(values: Any, where: str) -> Callable[[int], str]:
 
 
 def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tuple[Any, _Odd]:
-    """Return columns as a table, and the records that do not fit in."""
+    """Return columns as a table, and the records with a wrong number of fields."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -166,8 +166,8 @@ def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tu
         odd.fields.append(row.actual_columns)
         return "skip"
 
-    # In one block: the number of a record is then that within the text. Pieces are parsed in parallel, so columns
-    # need not be. A text without a single byte is an error to Arrow, one with a blank line is not.
+    # In one block, so that a record's number is that within the text. Pieces are parsed in parallel, so columns
+    # need not be. To Arrow an empty text is an error, a blank line is not.
     table = arrow.read_csv(
         pa.BufferReader(text or b"\n"),
         arrow.ReadOptions(use_threads=False, block_size=len(text) + 2, column_names=list(piece.columns)),
@@ -178,7 +178,7 @@ def _read(piece: CsvPiece, text: bytes | bytearray, types: dict[str, Any]) -> tu
 
 
 def _cleaned(values: Any) -> Any:
-    """Return strings that should be numbers as Arrow's own conversion of columns would take them."""
+    """Return strings that should be numbers as Arrow's CSV reader treats them: trimmed, and null where missing."""
     import pyarrow as pa
     from pyarrow import compute as pc
     from pyarrow import csv as arrow
@@ -188,7 +188,7 @@ def _cleaned(values: Any) -> Any:
 
 
 def _numbers(values: Any) -> tuple[Any, NDArray[np.intp]]:
-    """Return strings as numbers; what is none is null, and its rows are listed."""
+    """Return strings as numbers, null for any other string, and the rows of those."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -197,7 +197,7 @@ def _numbers(values: Any) -> tuple[Any, NDArray[np.intp]]:
         return cleaned.cast(pa.float64()), np.empty(0, dtype=np.intp)
     except pa.ArrowInvalid:
         pass
-    # Arrow does not say which value it stumbled over. One by one they would take long, so only the doubtful do.
+    # Arrow does not say which value failed. Testing each would be slow, so only the doubtful ones are tested.
     like = pc.match_substring_regex(cleaned, _LIKE_A_NUMBER)
     doubtful = cleaned.filter(pc.and_not(like, pc.match_substring_regex(cleaned, _NUMBER))).unique()
     strange = [one for one in doubtful.to_pylist() if not _is_number(one)]
@@ -225,28 +225,30 @@ def _is_utf8(text: bytes | bytearray) -> bool:
 
 
 def _readable(origin: _CsvOrigin) -> tuple[bytes, NDArray[np.intp], Wrong]:
-    """Return the records of a piece that are UTF-8, which they are, and the others."""
+    """Return the text of the records of a piece that are UTF-8, their numbers, and the others."""
     n = origin.records.starts.size
     good = np.fromiter((_is_utf8(origin.written(record)) for record in range(n)), dtype=bool, count=n)
     kept = np.flatnonzero(good)
     text = b"".join(origin.written(record) + b"\n" for record in kept.tolist())
 
     def reason(record: int) -> str:
-        # The first byte that is no part of a character stands as this one in its place.
+        # The first invalid byte is decoded as one of these.
         escaped = next(
             one for one in origin.written(record).decode(errors="surrogateescape") if "\udc80" <= one <= "\udcff"
         )
-        return f"byte 0x{ord(escaped) - 0xDC00:02x} is not UTF-8 text; the file must be saved as UTF-8"
+        return f"byte 0x{ord(escaped) - 0xDC00:02x} is not valid UTF-8; save the file as UTF-8"
 
     return text, kept, Wrong(np.flatnonzero(~good), reason)
 
 
 def _columns(record: bytes, place: str, reading: Reading, delimiter: str) -> tuple[str, ...]:
-    """Return the names of the columns, from the first record of a file."""
+    """Return the names of the columns from the first record of a file."""
     try:
         text = record.decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{place}: byte 0x{record[error.start]:02x} is not UTF-8 text") from error
+        raise DataError(
+            f"{place}: byte 0x{record[error.start]:02x} is not valid UTF-8; save the file as UTF-8"
+        ) from error
     try:
         fields = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:

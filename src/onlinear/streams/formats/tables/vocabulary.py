@@ -11,22 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.streams.formats.tables.cells import Cells, Part
+from onlinear.streams.formats.tables.cells import Cells, Features
 
 _REMEMBERED = 1 << 17
-"""So many hashes are kept, to be computed once."""
+"""How many hashes are cached."""
 
 
 class Vocabulary:
-    """Numbers names in the order in which they turn up; or, where it does not grow, knows only those it has."""
+    """Numbers names in the order in which they occur first; if it does not grow, it ignores new names."""
 
     def __init__(self, names: Iterable[str], limit: int, grows: bool) -> None:
         self._numbers = {name: number for number, name in enumerate(names)}
         self._limit = limit
         self._names: tuple[str, ...] = tuple(self._numbers)
         self.grows = grows
-        self.growing = grows
-        """Whether chunks must come here one after the other."""
+        """Whether new names get numbers, so that chunks must come in order."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +35,7 @@ class Vocabulary:
         return self._names
 
     def add(self, names: Iterable[str], where: str) -> None:
-        """Take in names beforehand, if it grows."""
+        """Assign numbers to names in advance, if it grows."""
         for name in names:
             if self.grows and name not in self._numbers:
                 if len(self._numbers) >= self._limit:
@@ -48,7 +47,7 @@ class Vocabulary:
         return self._numbers.get(name, -1)
 
     def matrix(self, cells: Cells) -> Any:
-        """Return the features of some rows; new names are numbered by row, column, and place in the text."""
+        """Return the features of some rows; new names are numbered by row, column and position in the text."""
         numbers = [
             np.fromiter(map(self._numbers.get, part.names, repeat(-1)), dtype=np.int32, count=len(part.names))
             for part in cells.parts
@@ -62,7 +61,7 @@ class Vocabulary:
                 if len(self._numbers) >= self._limit and name not in self._numbers:
                     place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
                     raise DataError(
-                        f"{place}: {name!r} would be feature {self._limit + 1:,}; there may be {self._limit:,}"
+                        f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,}"
                         " (--max-features, max_features=; or --encode hash)"
                     )
                 numbers[column][code] = self._numbers.setdefault(name, len(self._numbers))
@@ -70,13 +69,13 @@ class Vocabulary:
 
 
 class Hashing:
-    """Numbers names by the first 8 bytes of their BLAKE2b hash (the lowest first), modulo the number of features.
+    """Numbers names by the first 8 bytes of their BLAKE2b hash (little-endian), modulo the number of features.
 
-    Two names of the same number are one feature: in a row their values add up.
+    Names with the same number share a feature: in a row, their values are added.
     """
 
     names = None
-    growing = False
+    grows = False
 
     def __init__(self, bits: int, limit: int) -> None:
         self.width = 1 << bits
@@ -84,7 +83,7 @@ class Hashing:
         if self.width > limit:
             raise ParameterError(
                 f"hash_bits is {bits}, that is {self.width:,} features;"
-                f" there may be {limit:,} (--max-features, max_features=)"
+                f" at most {limit:,} (--max-features, max_features=)"
             )
 
     def matrix(self, cells: Cells) -> Any:
@@ -103,17 +102,17 @@ class Hashing:
         return number
 
 
-def _fresh(part: Part, numbers: NDArray[np.int32], column: int) -> list[tuple[int, int, int, int]]:
-    """Return the names of a part that have no number yet: first row, column, first entry, and place among the names.
+def _fresh(part: Features, numbers: NDArray[np.int32], column: int) -> list[tuple[int, int, int, int]]:
+    """Return the names of a part that have no number yet: first row, column, first entry, and index of the name.
 
-    The names themselves may stand in another order: rows that were put aside had a part in it.
+    The order of the names themselves may differ, because it includes rows that were skipped.
     """
     new = np.flatnonzero(numbers < 0)
     if not new.size:
         return []
     entries = part.codes.size
     first = np.full(numbers.size, entries)
-    # Of several values for one place the last one stays: from the end, that is the first entry.
+    # When several values are assigned to one place, the last one stays: in reverse order, the first entry.
     first[part.codes[::-1]] = np.arange(entries)[::-1]
     new = new[first[new] < entries]
     found = first[new]
@@ -122,7 +121,7 @@ def _fresh(part: Part, numbers: NDArray[np.int32], column: int) -> list[tuple[in
 
 
 def _matrix(cells: Cells, numbers: list[NDArray[np.int32]], width: int) -> Any:
-    """Return a CSR matrix, its indices sorted and each once; a name without a number is left out."""
+    """Return a CSR matrix with sorted, unique indices; a name without a number is left out."""
     import scipy.sparse
 
     rows, columns, values = [], [], []
@@ -132,7 +131,7 @@ def _matrix(cells: Cells, numbers: list[NDArray[np.int32]], width: int) -> Any:
         rows.append(part.rows[known].astype(np.int32))
         columns.append(found[known])
         values.append(part.values[known])
-    # No column at all is no matrix to SciPy's taste.
+    # A matrix needs at least one column.
     shape = (cells.n, max(1, width))
     every = (np.concatenate(rows), np.concatenate(columns))
     X = scipy.sparse.coo_array((np.concatenate(values), every), shape=shape).tocsr()

@@ -1,4 +1,4 @@
-"""Words of text: runs of letters, digits and underscores, each letter in lower case; whole columns at a time."""
+"""Words of text: runs of letters, digits and underscores, in lower case; a whole column at a time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LONGER = (0x80, 0x800, 0x10000)
-"""From these characters on, UTF-8 needs one byte more."""
+"""From each of these characters on, UTF-8 needs one more byte."""
 
 
 @cache
 def _of_words(characters: int) -> NDArray[np.bool_]:
-    """Tell for each of the first so many characters whether it belongs in a word: letters, digits, underscores."""
+    """Tell for each of the first characters whether it is a letter, a digit or an underscore."""
     return np.array([chr(i).isalnum() or i == ord("_") for i in range(characters)])
 
 
 def words(texts: Any) -> tuple[NDArray[np.intp], Any]:
-    """Return all words of an Arrow array of strings without nulls, in order, and the row in which each stands."""
+    """Return all words of an Arrow array of strings without nulls, in order, and the row of each."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -32,7 +32,7 @@ def words(texts: Any) -> tuple[NDArray[np.intp], Any]:
     starts = offsets - offsets[0]
     plain = bool((letters < 0x80).all())
     if not plain:
-        # From bytes to characters: every byte but a continuation begins one.
+        # From bytes to characters: every byte except a continuation starts one.
         before = np.concatenate([[0], np.cumsum((letters & 0xC0) != 0x80)])
         starts = before[starts]
         letters = np.frombuffer(letters.tobytes().decode().encode("utf-32-le"), dtype=np.uint32)
@@ -42,7 +42,7 @@ def words(texts: Any) -> tuple[NDArray[np.intp], Any]:
     begins = starts[:-1][starts[:-1] < letters.size]
     first[begins] = inside[begins]
     rows: NDArray[np.intp] = np.searchsorted(starts, np.flatnonzero(first), side="right") - 1
-    # Without what is between the words they stand side by side, which is how Arrow keeps strings.
+    # Without the separators the words are adjacent, which is how Arrow stores strings.
     kept = letters[inside]
     ends = np.append(np.flatnonzero(first[inside]), kept.size)
     if not plain:

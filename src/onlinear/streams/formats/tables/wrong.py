@@ -1,4 +1,4 @@
-"""Rows that no example can be made of: held as arrays, and put into words one by one."""
+"""Malformed rows: kept as arrays, and described one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onlinear.data.chunk import Fault, Origin
 
 _SLICE = 1 << 10
-"""So many rows at a time are made integers of Python's, which take five times the memory."""
+"""How many rows at a time become Python integers, which take five times the memory."""
 
 
 class Wrong(NamedTuple):
@@ -20,9 +20,9 @@ class Wrong(NamedTuple):
 
     rows: NDArray[np.intp]
     reason: Callable[[int], str]
-    """Says what is wrong with one of these rows."""
+    """Returns what is wrong with one of these rows."""
     records: NDArray[np.intp] | None = None
-    """Which of the origin's rows these are, where those have other numbers."""
+    """The numbers of these rows in the origin, where they differ."""
 
 
 def always(reason: str) -> Callable[[int], str]:
@@ -30,10 +30,10 @@ def always(reason: str) -> Callable[[int], str]:
     return lambda _: reason
 
 
-def sorted_out(found: Iterable[tuple[int, Wrong]], n: int) -> tuple[list[Wrong], NDArray[np.bool_]]:
-    """Return the faults of n rows, one for each row that has any, and which rows have none.
+def one_fault_per_row(found: Iterable[tuple[int, Wrong]], n: int) -> tuple[list[Wrong], NDArray[np.bool_]]:
+    """Return one fault for each of n rows that has any, and which rows have none.
 
-    Each fault comes with the position of its column: that of the first column counts, and there the first one found.
+    Each fault comes with the position of its column; the first one found in the first column is returned.
     """
     good = np.ones(n, dtype=bool)
     first: list[Wrong] = []
@@ -46,13 +46,13 @@ def sorted_out(found: Iterable[tuple[int, Wrong]], n: int) -> tuple[list[Wrong],
 
 
 def faults(found: Iterable[Wrong], good: NDArray[np.intp], origin: Origin) -> Iterator[Fault]:
-    """Yield faults in the order of their rows, where the origin's rows `good` are examples; each is made when drawn."""
+    """Yield faults in the order of their rows, each created on demand; the origin's rows `good` are examples."""
     for record, before, reason in heapq.merge(*(_each(wrong, good) for wrong in found)):
         yield Fault(before, origin.place(record), reason, origin.written(record))
 
 
 def _each(wrong: Wrong, good: NDArray[np.intp]) -> Iterator[tuple[int, int, str]]:
-    """Yield the origin's row of each fault, the number of examples before it, and what is wrong."""
+    """Yield, for each fault, its row in the origin, the number of examples before it, and its reason."""
     records = wrong.rows if wrong.records is None else wrong.records
     for begin in range(0, records.size, _SLICE):
         part = slice(begin, begin + _SLICE)
