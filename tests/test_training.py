@@ -101,7 +101,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
     with pytest.raises(CrashError):
         train(progress=crash_after(200))
     kept = checkpoint.read_bytes()
-    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to begin anew"):
+    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to start again"):
         train(passes=2)
     with pytest.raises(ModelError, match="made with fit_intercept = False, not True"):
         train(fit_intercept=True)

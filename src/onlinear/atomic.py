@@ -1,4 +1,4 @@
-"""A file that is there as a whole or not at all, whenever the power fails."""
+"""Atomic writes: a file is replaced completely or not at all, even if the power fails."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _STALE_SECONDS = 3600.0
 
 
 def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryview]) -> None:
-    """Write a file's content: until all of it is on the disk, what was there before stays.
+    """Replace a file atomically: until the new content is on the disk, the old file stays.
 
-    It is written beside its place under a name of its own, synced, renamed, and the folder is synced. A
-    link is followed; the permissions are those of any new file. What killed writers of the same file have left
-    for an hour is removed.
+    The content is written to a temporary file in the same folder, which is synced and renamed; then the folder is
+    synced. Symbolic links are followed; the permissions are those of a new file. Temporary files that killed writers of
+    the same file left more than an hour ago are removed.
 
     Parameters
     ----------
     path : path
-        Where; a regular file, or nothing yet.
+        A regular file, or a path that does not exist yet.
     chunks : iterable of bytes or memoryviews
-        What; it is written from where it is.
+        The content, written without copying.
     """
     place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():  # renaming would take the place of a device such as /dev/null
+    if place.exists() and not place.is_file():  # renaming would replace a device such as /dev/null
         code = errno.EISDIR if place.is_dir() else errno.EEXIST
         raise OSError(code, os.strerror(code), str(path))
-    # Not the name itself: that may be as long as names can be.
+    # Not the name itself, which may already have the maximum length.
     stem = f".onlinear-{hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]}-"
     temporary = place.with_name(f"{stem}{secrets.token_hex(8)}.tmp")
     try:
@@ -49,15 +49,15 @@ def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryvi
 
 
 def _remove_stale(folder: Path, stem: str, now: float) -> None:
-    """Remove what writers that were killed have left under names that begin with `stem`.
+    """Remove the temporary files of killed writers, whose names start with `stem`.
 
-    Whether a writer lives cannot be told for sure: it may be on another machine or in another container, and not
-    every file system has locks. But one at work changes its file all the time, and is done in seconds; if it was
-    suspended for an hour, its renaming fails with an error, and the file in its place is whole all the same.
-    `now` is when a file was made just now in that folder, so a server's clock is compared with itself.
+    Whether a writer is still running cannot be known: it may be on another machine or in another container, and not
+    every file system has locks. But a running writer changes its file all the time and finishes within seconds; if it
+    was suspended for an hour, its rename fails with an error, and the target is intact. `now` is the time of a file
+    just created in that folder, so that the clock of a file server is compared with itself.
     """
     pattern = re.compile(re.escape(stem) + r"[0-9a-f]{16}\.tmp")
-    # Not what the caller is here for: a folder that cannot be listed, or a file that cannot be removed, is left alone.
+    # Cleaning up is optional: a folder that cannot be listed, or a file that cannot be removed, is left alone.
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         for entry in found:
             if pattern.fullmatch(entry.name):
@@ -67,8 +67,8 @@ def _remove_stale(folder: Path, stem: str, now: float) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the new name itself on the disk."""
-    if os.name == "nt":  # there a folder cannot be opened, nor need it be
+    """Sync the folder, so that the new name is on the disk."""
+    if os.name == "nt":  # folders cannot be opened there, and need not be
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

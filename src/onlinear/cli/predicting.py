@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from onlinear.cli.command import Command, debug_option
-from onlinear.cli.models import loaded
+from onlinear.cli.models import load_model
 from onlinear.cli.options import custom_rule_option, data_argument, format_options, opened, paths
 from onlinear.cli.output import visible
 from onlinear.cli.places import STDIN
@@ -25,14 +25,14 @@ _AT_A_TIME = 1 << 12
 @click.option(
     "--scores",
     is_flag=True,
-    help="Print the score after the label and a tab. A positive score predicts the second label.",
+    help="Print the score after the label and a tab. Scores above 0 predict the second label.",
 )
 @custom_rule_option
 @format_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @debug_option
 def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, as_json: bool, **reading: Any) -> None:
-    """Print what MODEL predicts for DATA.
+    """Predict the labels of DATA with MODEL.
 
     Prints one label per line, in the order of the examples, and nothing else. Columns are read as they were when the
     model was trained. DATA need no labels; any labels are ignored. No data, nothing to print.
@@ -44,7 +44,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
 
     from onlinear.data.labels import plain
 
-    run = loaded(model, rule)
+    run = load_model(model, rule)
     try:
         stream = opened(data, reading, like=run, labelled=False)
     except DataError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from onlinear.checks import check_integers
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
-from onlinear.models.checkpoint import Checkpoint, command
+from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
 from onlinear.runs.learner import Learner
@@ -118,7 +118,7 @@ def train(
 def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
     """Return what training was asked for, as a checkpoint remembers it."""
     state = options.state.state if isinstance(options.state, Run) else options.state
-    return command(
+    return describe_training(
         rule,
         state,
         options.start,
