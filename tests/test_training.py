@@ -101,7 +101,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
     with pytest.raises(CrashError):
         train(progress=crash_after(200))
     kept = checkpoint.read_bytes()
-    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to start over"):
+    with pytest.raises(ModelError, match="made with passes = 1, not 2; remove that file to start again"):
         train(passes=2)
     with pytest.raises(ModelError, match="made with fit_intercept = False, not True"):
         train(fit_intercept=True)
@@ -109,7 +109,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
         train(Perceptron(tie="positive"))
     with pytest.raises(DataError, match="the first 180 examples are not those of"):
         train(X=np.where(np.arange(400)[:, None] == 150, 2.0, X))
-    with pytest.raises(DataError, match="was made after 180 examples; here are only 100"):
+    with pytest.raises(DataError, match="was made after 180 examples; there are only 100"):
         train(X=X[:100], y=y[:100])
     onlinear.run(Perceptron(), X, y).save(tmp_path / "model")
     with pytest.raises(ModelError, match="this is a model, not a checkpoint"):

@@ -1,4 +1,4 @@
-"""Examples made to order, from a seed: the streams that the theorems speak of."""
+"""Synthetic data sets, generated from a seed, that meet the assumptions of the theorems."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 class Dataset:
     """Examples and labels; unpacks as ``X, y = dataset``.
 
-    ``comparator`` is a vector that labels the examples (before any noise), and ``intercept`` the
-    constant that belongs to it; None where there is no such vector.
+    ``comparator`` is a vector that separates the examples (before any noise), with ``intercept`` as its
+    intercept; None if there is none.
     """
 
     X: Floats
@@ -36,9 +36,9 @@ class Dataset:
 
 
 def disjunction(k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset:
-    """Return a monotone disjunction: positive where one of the first k of N variables is on.
+    """Return a monotone disjunction: positive if one of the first k of N variables is 1.
 
-    Each variable is on with probability 1 − 2^(−1/k), so half of the examples are positive. The
+    Each variable is 1 with probability 1 − 2^(−1/k), so that half of the examples are positive. The
     comparator is 2 on the relevant variables with intercept −1: y(⟨u,x⟩ − 1) ≥ 1 on every example.
 
     Examples
@@ -51,9 +51,9 @@ def disjunction(k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset:
 
 
 def r_of_k(r: int, k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset:
-    """Return an r-of-k threshold: positive where at least r of the first k of N variables are on.
+    """Return an r-of-k threshold: positive if at least r of the first k of N variables are 1.
 
-    Each variable is on with the probability that makes half of the examples positive. The comparator
+    Each variable is 1 with the probability that makes half of the examples positive. The comparator
     is 2 on the relevant variables with intercept 1 − 2r.
     """
     _require(1 <= r <= k <= N, f"1 <= r <= k <= N, not r={r}, k={k}, N={N}")
@@ -67,7 +67,7 @@ def r_of_k(r: int, k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset
 
 
 def separable(margin: float = 0.1, n: int = 1000, d: int = 20, *, seed: int = 0) -> Dataset:
-    """Return examples of length at most 1 that a unit vector, the comparator, separates with this margin.
+    """Return examples of norm at most 1 that a unit vector, the comparator, separates with this margin.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def separable(margin: float = 0.1, n: int = 1000, d: int = 20, *, seed: int = 0)
     rng = np.random.default_rng(seed)
     u = _unit(rng.standard_normal((1, d)))[0]
     y = rng.choice(np.array([-1, 1]), n)
-    # Along u a distance between the margin and 1, a hair inside both; across it whatever length is left.
+    # Along u, a distance strictly between the margin and 1; across it, a random part of the remaining length.
     along = margin + (1.0 - margin) * (1e-9 + (1.0 - 2e-9) * rng.random(n))
     across = rng.standard_normal((n, d))
     across = _unit(across - np.outer(across @ u, u)) * (np.sqrt(1.0 - along**2) * rng.random(n))[:, None]
@@ -89,7 +89,7 @@ def separable(margin: float = 0.1, n: int = 1000, d: int = 20, *, seed: int = 0)
 
 
 def noisy(margin: float = 0.1, n: int = 1000, d: int = 20, *, flip: float = 0.1, seed: int = 0) -> Dataset:
-    """Return `separable` examples of which a share `flip`, drawn at random, has the wrong label."""
+    """Return `separable` examples with labels flipped at random, each with probability `flip`."""
     _require(0.0 <= flip <= 1.0, f"0 <= flip <= 1, not {flip}")
     clean = separable(margin, n, d, seed=seed)
     flipped = np.random.default_rng([seed, 1]).random(n) < flip
@@ -97,7 +97,7 @@ def noisy(margin: float = 0.1, n: int = 1000, d: int = 20, *, flip: float = 0.1,
 
 
 def drift(margin: float = 0.1, n: int = 1000, d: int = 20, *, pieces: int = 2, seed: int = 0) -> Dataset:
-    """Return `separable` pieces one after another, each with a separator of its own; no vector fits all."""
+    """Return several `separable` pieces in sequence, each with a different separator."""
     _require(1 <= pieces <= n, f"1 <= pieces <= n, not {pieces}")
     sizes = [len(part) for part in np.array_split(np.arange(n), pieces)]
     parts = [separable(margin, size, d, seed=seed + 1000 * i) for i, size in enumerate(sizes)]
@@ -105,7 +105,7 @@ def drift(margin: float = 0.1, n: int = 1000, d: int = 20, *, pieces: int = 2, s
 
 
 def experts(N: int, n: int = 1000, *, best: float = 0.1, rest: float = 0.5, seed: int = 0) -> Dataset:
-    """Return the advice (±1) of N experts: the first errs with probability `best`, the others with `rest`."""
+    """Return the advice (±1) of N experts: the first is wrong with probability `best`, the others with `rest`."""
     _require(N >= 1 and n >= 1, f"N >= 1 and n >= 1, not {N} and {n}")
     _require(0.0 <= best <= 1.0 and 0.0 <= rest <= 1.0, f"probabilities, not {best} and {rest}")
     rng = np.random.default_rng(seed)
@@ -115,19 +115,19 @@ def experts(N: int, n: int = 1000, *, best: float = 0.1, rest: float = 0.5, seed
 
 
 def xor() -> Dataset:
-    """Return the four points of exclusive or: no line separates them, with or without an intercept."""
+    """Return the four points of exclusive or, which are not separable, with or without an intercept."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     return Dataset(X, np.array([-1, 1, 1, -1]))
 
 
 def _unit(rows: Floats) -> Floats:
-    """Return each row at length 1."""
+    """Return the rows scaled to norm 1."""
     unit: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
 
 
 def _balanced(r: int, k: int) -> float:
-    """Return the probability p at which P(at least r of k are on) = ½."""
+    """Return the probability p for which P(at least r of k are 1) = ½."""
     if r == 1:
         return float(1.0 - 2.0 ** (-1.0 / k))
     from scipy.stats import beta

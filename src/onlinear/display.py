@@ -1,4 +1,4 @@
-"""How results are shown: a few aligned lines as text, a table in a notebook."""
+"""Display of results: aligned lines of text, or a table in a notebook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import html
 
 
 class Facts:
-    """Something with a title and facts, which are (name, value) pairs."""
+    """The base of results that are shown as a title and (name, value) pairs."""
 
     def _title(self) -> str:
         return type(self).__name__
@@ -16,13 +16,13 @@ class Facts:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        """Return a few aligned lines."""
+        """Return aligned lines of text."""
         facts = self._facts()
         width = max(len(name) for name, _ in facts)
         return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in facts)])
 
     def _repr_html_(self) -> str:
-        """Return a table, for notebooks."""
+        """Return an HTML table for notebooks."""
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
@@ -32,17 +32,17 @@ class Facts:
 
 
 def rounded_up(value: float) -> str:
-    """Return a bound from above in six digits, none of which makes it smaller than it is."""
+    """Return an upper bound, rounded up to six digits."""
     return _rounded(value, decimal.ROUND_CEILING)
 
 
 def rounded_down(value: float) -> str:
-    """Return a bound from below in six digits, none of which makes it larger than it is."""
+    """Return a lower bound, rounded down to six digits."""
     return _rounded(value, decimal.ROUND_FLOOR)
 
 
 def counted(n: int | None, noun: str) -> str:
-    """Return a number of things in words."""
+    """Return a count with its noun, in the plural if needed."""
     plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
     return f"{n:,} {noun if n == 1 else plural}"
 

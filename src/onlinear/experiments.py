@@ -1,4 +1,4 @@
-"""Experiments that show a theorem at work; `python -m onlinear.experiments` prints one."""
+"""Experiments that compare rules with their bounds; `python -m onlinear.experiments` prints one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinear.theory import bounds
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """One rule on one stream, and the most mistakes that its theorem allows."""
+    """A rule on a stream, and the bound on its mistakes."""
 
     name: str
     N: int
@@ -24,10 +24,10 @@ class Contestant:
 def winnow_against_perceptron(
     k: int = 20, widths: tuple[int, ...] = (200, 400), n: int = 10_000, *, seed: int = 0
 ) -> list[Contestant]:
-    """Let Winnow and the perceptron learn a disjunction of k out of N variables, for several N.
+    """Train Winnow and the perceptron on a disjunction of k out of N variables, for several N.
 
-    Winnow's bound is that for the disjunction. The perceptron's is (R/γ)² for the vector with 2 on the relevant
-    variables and −1 as intercept, which has y(⟨u,x⟩ + c) ≥ 1.
+    Winnow's bound is that for disjunctions. The perceptron's is (R/γ)² for the vector u with 2 on the relevant
+    variables and the intercept c = −1, for which y(⟨u,x⟩ + c) ≥ 1.
     """
     contestants = []
     for N in widths:
@@ -44,7 +44,7 @@ def winnow_against_perceptron(
 
 
 def table(contestants: list[Contestant]) -> str:
-    """Return the outcome as text: mistakes beside the bound (rounded up), and the share of it that was used."""
+    """Return a text table of mistakes, bounds (rounded up), and the ratio of the two."""
     head = f"{'N':>5}  {'rule':<10}  {'rounds':>8}  {'mistakes':>8}  {'m+':>5}  {'m-':>5}  {'bound':>8}  {'used':>5}"
     lines = [head, "-" * len(head)]
     for one in contestants:
@@ -56,18 +56,18 @@ def table(contestants: list[Contestant]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Print Winnow against the perceptron, with each theorem's bound beside the mistakes."""
+def print_comparison() -> None:
+    """Print the mistakes of Winnow and of the perceptron beside their bounds."""
     k, widths = 20, (200, 400)
     print(f"Learning a disjunction of k = {k} variables among N, one example at a time.\n")
     contestants = winnow_against_perceptron(k, widths)
     print(table(contestants))
-    print("\nbound: what the theorem allows; used: the share of it that was needed.")
+    print("\nbound: the maximum by the theorem; used: mistakes / bound.")
     before, after = ({one.name: one.run.mistakes for one in contestants if one.N == N} for N in widths)
     for name in before:
         growth = after[name] / before[name] - 1.0
-        print(f"Twice as many variables cost {name} {growth:.0%} more mistakes.")
+        print(f"With twice as many variables, {name} makes {growth:.0%} more mistakes.")
 
 
 if __name__ == "__main__":
-    main()
+    print_comparison()

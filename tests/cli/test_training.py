@@ -111,13 +111,15 @@ def test_a_checkpoint_is_gone_on_from(examples, monkeypatch, options):
 
     monkeypatch.setattr(Watch, "__call__", crash)
     interrupted = run(*command, code=130)
-    assert interrupted.stderr.splitlines()[-1] == "onlinear: interrupted: the same command goes on from kept"
+    assert (
+        interrupted.stderr.splitlines()[-1] == "onlinear: interrupted: run the same command again to resume from kept"
+    )
     assert not (examples / "model").exists()
     monkeypatch.setattr(Watch, "__call__", told)
     assert "1 pass completed, and " in run("inspect", "kept").stdout
     other = run("train", "first.svm", "--passes", 2, "--checkpoint", "kept", code=1)
-    assert "remove that file to start over" in other.stderr
-    assert run(*command).stderr.startswith("going on from kept\n")
+    assert "remove that file to start again" in other.stderr
+    assert run(*command).stderr.startswith("resuming from kept\n")
     assert (examples / "model").read_bytes() == (examples / "whole").read_bytes()
     assert not (examples / "kept").exists()
 
@@ -189,7 +191,7 @@ def test_a_rule_of_ones_own(examples):
     assert (examples / "model").read_bytes() == (examples / "module").read_bytes()
     usual = onlinear.run(Perceptron(), onlinear.open_stream("real.svm"))
     asked = run("predict", "model", "real.svm", code=2)
-    assert "name its class: --rule FILE.py:Halfway" in asked.stderr
+    assert "use --rule FILE.py:Halfway" in asked.stderr
     predictions = run("predict", "model", "real.svm", "--rule", "file_rule.py:Halfway").stdout.split()
     (X, _), *_ = onlinear.open_stream("real.svm")
     assert predictions == [str(label) for label in usual.predict(X)]
@@ -223,7 +225,7 @@ def test_a_terminal_gets_a_bar_that_knows_the_length_of_a_pass(examples, monkeyp
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     labels = np.array([-1, 1])
-    with Watch({}, as_json=False, quiet=False, passes=3, begun=100) as watch:
+    with Watch({}, as_json=False, quiet=False, passes=3, before=100) as watch:
         for rounds, passes, mark in ((128, 0, True), (400, 0, False), (600, 1, False), (700, 1, False)):
             watch(Progress(rounds, 10, 5, 5, passes, 0.5, mark, labels))
         (task,) = watch._bar.tasks
@@ -234,6 +236,6 @@ def test_a_terminal_gets_a_bar_that_knows_the_length_of_a_pass(examples, monkeyp
     assert "pass 3/3" in screen.getvalue()
     quiet = Terminal()
     monkeypatch.setattr(sys, "stderr", quiet)
-    with Watch({}, as_json=False, quiet=True, passes=3, begun=0) as watch:
+    with Watch({}, as_json=False, quiet=True, passes=3, before=0) as watch:
         watch(Progress(1, 1, 1, 1, 0, 0.5, True, labels))
     assert quiet.getvalue() == ""

@@ -39,14 +39,14 @@ ROOT = Path(__file__).parents[2]
         (["train", "real.svm", "--rule", "no.such.module:Rule"], "there is no module 'no.such.module' here"),
         (["train", "real.svm", "--rule", "onlinear.rules:Winow"], "no rule 'Winow' (did you mean 'Winnow'?); it has"),
         (["train", "binary.svm", "--rule", "winnow", "--intercept"], "takes binary inputs as they are: no --intercept"),
-        (["train", "real.svm", "-o", "no/model"], "there is no folder no"),
-        (["train", "real.svm", "-o", "real.svm"], "real.svm is among the data, and would be lost"),
+        (["train", "real.svm", "-o", "no/model"], "the folder no does not exist"),
+        (["train", "real.svm", "-o", "real.svm"], "real.svm is among the data, and would be overwritten"),
         (["train", "real.svm", "-o", "."], ". is a folder"),
         (["train", "real.svm", "--quarantine", "aside"], "--quarantine needs --on-error skip"),
         (["train", "real.svm", "--classes", "1"], "must be two labels"),
         (["train", "mail.csv", "--drop", "a,,b"], "'a,,b' has an empty name"),
         (["train", "real.svm", "--max-features", "0"], "--max-features"),
-        (["compare", "real.svm", "--rules", ","], "no rule is named"),
+        (["compare", "real.svm", "--rules", ","], "no rule is given"),
         (["compare", "real.svm"], "Missing option '--rules'"),
         (["convert", "real.svm", "-o", "real.csv"], "real.csv must end with .arrow or .parquet"),
         (["predict"], "Missing argument 'MODEL'"),
@@ -57,14 +57,14 @@ ROOT = Path(__file__).parents[2]
         (["train", "mail.csv", "--hash-bits", "8"], "--hash-bits needs --encode hash"),
         (["train", "mail.csv", "--text", "subject", "--drop", "subject"], "'subject' is among the columns to --drop"),
         (["train", "mail.csv", "--text", "subject", "--features", "length"], "'subject' is not among the --features"),
-        (["train", "real.svm", "--every", "3"], "--every is for --checkpoint"),
+        (["train", "real.svm", "--every", "3"], "--every needs --checkpoint"),
         (["train", ""], "a file name is empty"),
         (["train", "-", "real.svm", "-"], "- is given more than once"),
         (["train", "real.svm", "-", "--passes", "2"], "--passes: the standard input can be read only once"),
         (["compare", "-", "--rules", "perceptron", "--passes", "2"], "--passes: the standard input can be read only"),
-        (["certify", "--model", "model", "real.svm", "--intercept"], "--intercept was decided when the run began"),
-        (["certify", "--model", "model", "real.svm", "--normalize"], "--normalize was decided when the run began"),
-        (["certify", "--model", "model", "real.svm", "--classes", "0,1"], "--classes was decided when the run began"),
+        (["certify", "--model", "model", "real.svm", "--intercept"], "--intercept is stored in the model"),
+        (["certify", "--model", "model", "real.svm", "--normalize"], "--normalize is stored in the model"),
+        (["certify", "--model", "model", "real.svm", "--classes", "0,1"], "--classes is stored in the model"),
     ],
 )
 def test_usage_errors(examples, arguments, said):
@@ -118,9 +118,9 @@ def test_debug_shows_where(examples):
 def test_going_on_with_other_options_is_refused(examples):
     run("train", "first.svm", "-o", "model")
     for options, said in (
-        (["--intercept"], "--intercept: model was begun without it"),
+        (["--intercept"], "--intercept: model was trained without it"),
         (["--rule", "winnow"], "the model is of the rule Perceptron, not of Winnow"),
-        (["--rule", "perceptron('negative')"], "model has the parameters of its rule"),
+        (["--rule", "perceptron('negative')"], "model contains the parameters of its rule"),
         (["--n-features", "9"], "--n-features: model has 8 features"),
         (["--classes", "1,-1"], "classes are 1 and -1"),
         (["--hash-bits", "9"], "--hash-bits needs --encode hash"),
@@ -131,7 +131,7 @@ def test_going_on_with_other_options_is_refused(examples):
 def test_going_on_keeps_the_seed_of_the_rule(examples):
     run("train", "advice.svm", "--rule", "randomized-weighted-majority", "--seed", 5, "-o", "model")
     refused = run("train", "advice.svm", "--from", "model", "--seed", 6, code=2)
-    assert "--seed: model has the seed of its rule, 5" in refused.stderr
+    assert "--seed: the rule of model has the seed 5" in refused.stderr
     run("train", "advice.svm", "--from", "model", "--seed", 6, "--shuffle", 10)
 
 

@@ -61,7 +61,10 @@ def test_a_small_margin_takes_more_passes_and_gets_them():
     whole = onlinear.converge(Rule(), X, y, fit_intercept=True, max_passes=10**6)
     assert model.coef_.tobytes() == whole.weights.tobytes()
     assert (model.n_iter_, model.mistakes_) == (whole.passes, whole.mistakes)
-    with pytest.warns(ConvergenceWarning, match=r"gave up after 1,000 passes; .* max_iter=None, which finds out"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"gave up after 1,000 passes; .* max_iter=None, which checks whether",
+    ):
         model.set_params(max_iter=1000).fit(X, y)
 
 

@@ -50,7 +50,7 @@ def test_labels_that_floats_cannot_tell_apart():
     X, y = np.eye(5), np.arange(4) + 2**53
     model = onlinear.PerceptronClassifier(new_classes=True).partial_fit(X[:4], y)
     before = model.run_
-    with pytest.raises(DataError, match="int64 and float64 have no type in common"):
+    with pytest.raises(DataError, match="int64 and float64 have no common type"):
         model.partial_fit(X[4:], np.array([7.0]))
     assert model.run_ is before
     assert model.partial_fit(X[4:], np.array([7])).classes_.tolist() == [7, *y.tolist()]
@@ -78,17 +78,17 @@ def test_a_margin_that_nothing_has():
         said = warning_of(model, X, y)
         assert said == "MarginPerceptronClassifier: no separator has the margin 5 that the rule asks for"
     just = onlinear.MarginPerceptronClassifier(margin=1.0, normalized=True, fit_intercept=False)
-    assert "it may never come to an end" in warning_of(just, [[1.0, 0.3], [-1.0, 0.3]], [1, 0])
+    assert "it may never halt" in warning_of(just, [[1.0, 0.3], [-1.0, 0.3]], [1, 0])
     assert just.n_iter_ == 1000
 
 
 def test_advice_that_helps():
     X, y = [[0.0], [1.0], [1.0]], [0, 1, 0]
     perceptron, winnow = onlinear.PerceptronClassifier(max_iter=3), onlinear.WinnowClassifier(max_iter=3)
-    assert warning_of(perceptron, X, y).endswith("or max_iter=None, which finds out")
+    assert warning_of(perceptron, X, y).endswith("or max_iter=None, which checks whether the data are separable")
     assert warning_of(winnow, X, y).endswith("more passes (max_iter) may help")
     assert warning_of(perceptron.set_params(max_iter=None), X, y).endswith("those in rows 1, 2 cancel exactly")
-    assert warning_of(winnow.set_params(max_iter=None), X, y).endswith("it may never come to an end")
+    assert warning_of(winnow.set_params(max_iter=None), X, y).endswith("it may never halt")
     wide = np.eye(4, 40)
     wide[3] = wide[2]  # which contradict each other; but with three classes there are too many features to ask
     said = warning_of(perceptron, wide, [0, 1, 2, 0])
@@ -104,7 +104,7 @@ def test_two_classes_that_could_have_been_more_have_a_certificate():
         if learn == "fit":
             model.certificate(X, y).verify(X, y)
             continue
-        with pytest.raises(DataError, match="came later than the first call"):
+        with pytest.raises(DataError, match="appeared after the first call"):
             model.certificate(X, y)
     named = onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, y, classes=[-1, 1])
     named.certificate(X, y).verify(X, y)

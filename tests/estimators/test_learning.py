@@ -118,7 +118,7 @@ def test_a_warm_start_goes_on():
         same(estimator, whole.run_)
     model = onlinear.PerceptronClassifier(warm_start=True).partial_fit(X, y, classes=[-1, 1])
     assert model.fit(X, y).t_ > 2 * len(y)
-    with pytest.raises(DataError, match=r"labels \[5\] beside \[-1, 1\]"):
+    with pytest.raises(DataError, match=r"unknown labels \[5\]; the classes are \[-1, 1\]"):
         model.fit(X, np.where(y > 0, 5, -1))
 
 

@@ -68,7 +68,7 @@ def test_new_classes_are_refused_where_they_were_not_asked_for():
     model = onlinear.PerceptronClassifier().partial_fit(X, ["a", "b", "a"], classes=["a", "b"])
     with pytest.raises(DataError, match=r"row 1: label 'c'"):
         model.partial_fit(X, ["a", "c", "b"])
-    with pytest.raises(DataError, match=r"labels \['c'\] beside \['a', 'b'\]"):
+    with pytest.raises(DataError, match=r"unknown labels \['c'\]; the classes are \['a', 'b'\]"):
         model.partial_fit(X, ["a", "b", "b"], classes=["a", "b", "c"])
     with pytest.raises(ParameterError, match="new ones need a vector each"):
         model.set_params(new_classes=True).partial_fit(X, ["a", "c", "b"])

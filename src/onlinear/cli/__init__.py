@@ -1,4 +1,4 @@
-"""The command line: it parses, calls and prints; what it calls is there for programs, too."""
+"""The command line, a thin layer over the Python API."""
 
 from onlinear.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The command `onlinear`, whose subcommands are imported when they are asked for."""
+"""The command `onlinear`, whose subcommands are imported when they are used."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 import onlinear
-from onlinear.cli.command import FailedError, debug_option, let_go, one_line
+from onlinear.cli.command import FailedError, debug_option, discard_output, one_line
 
-# The order in which a newcomer meets them.
-_HOMES = {
+# In the order of the help page.
+_MODULES = {
     "train": "training",
     "predict": "predicting",
     "certify": "certifying",
@@ -26,49 +26,49 @@ _HOMES = {
 
 
 class Commands(click.Group):
-    """Knows where each command is at home; none of these modules loads anything heavy before it runs."""
+    """The subcommands. None of their modules imports anything heavy before it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the help page."""
-        return list(_HOMES)
+        """Return the names of the commands."""
+        return list(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in _HOMES:
+        if cmd_name not in _MODULES:
             return None
-        command: click.Command = importlib.import_module(f"onlinear.cli.{_HOMES[cmd_name]}").command
+        command: click.Command = importlib.import_module(f"onlinear.cli.{_MODULES[cmd_name]}").command
         return command
 
 
 @click.group(
     name="onlinear",
     cls=Commands,
-    commands=dict.fromkeys(_HOMES, click.Command(None)),  # for the suggestions that follow a misspelt name
+    commands=dict.fromkeys(_MODULES, click.Command(None)),  # for suggestions after a misspelt name
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="DATA are files and folders: libsvm, CSV, Parquet, Arrow, NumPy. None, or -, is the standard input.",
+    epilog="DATA are files and folders: libsvm, CSV, Parquet, Arrow, NumPy. The default is -, the standard input.",
 )
 @click.version_option(onlinear.__version__, prog_name="onlinear", message="%(prog)s %(version)s")
 @debug_option
 def commands() -> None:
-    """Online linear classification: every number with what it is worth.
+    """Online linear classification: every result with its guarantee.
 
-    An example arrives, the learner predicts, the answer arrives, the learner updates.
+    For each example, the learner predicts, sees the label, and updates.
     """
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; it ends the process with 0, with 1 for data or model errors, or with 2 for usage."""
+    """Run the command line, and exit with code 0, with 1 for errors in data or models, or with 2 for usage errors."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Who closes the output wants none; and no file of ours should be opened under its number.
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # open to the end
+            # A closed stream wants no output; and its number must not be reused for another file.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # open until the process ends
         elif hasattr(getattr(sys, name), "reconfigure"):
-            # A terminal that knows no Greek gets an escape, not a traceback.
+            # A terminal without Greek letters gets escapes, not a traceback.
             getattr(sys, name).reconfigure(errors="backslashreplace")
     try:
         return commands(arguments, prog_name="onlinear")
-    except OSError as error:  # outside any command: the help, or the version, could not be written
-        with contextlib.suppress(OSError):  # nor, it may be, can this
+    except OSError as error:  # the help or the version could not be written
+        with contextlib.suppress(OSError):  # the message may fail, too
             FailedError(one_line(error)).show()
-        let_go(sys.stdout, sys.stderr)
+        discard_output(sys.stdout, sys.stderr)
         sys.exit(FailedError.exit_code)

@@ -8,7 +8,7 @@ import click
 
 from onlinear.cli import rule_spec
 from onlinear.cli.command import Command
-from onlinear.cli.models import loaded
+from onlinear.cli.models import load_model
 from onlinear.cli.options import (
     custom_rule_option,
     data_argument,
@@ -31,10 +31,16 @@ if TYPE_CHECKING:
 @click.command("certify", cls=Command)
 @data_argument
 @click.option("--intercept", is_flag=True, help="Allow an intercept.")
-@click.option("--normalize", is_flag=True, help="Speak of x/‖x‖.")
-@click.option("--model", type=click.Path(), help="Certify this run, which came from DATA: its mistakes and the bounds.")
+@click.option("--normalize", is_flag=True, help="Normalize the examples: x/‖x‖.")
+@click.option("--model", type=click.Path(), help="Certify this model, trained on DATA: its mistakes and the bounds.")
 @custom_rule_option
-@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the run's certificate here, as JSON.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the certificate to this file, as JSON.",
+)
 @reading_options
 @print_options
 def command(
@@ -48,11 +54,11 @@ def command(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Tell whether DATA can be separated, and how well.
+    """Decide whether DATA are linearly separable, and with which margin.
 
-    Prints the verdict, the largest margin as an interval, and the difficulty (R/γ)². Everything is proven: the
+    Prints the verdict, the largest margin as an interval, and the difficulty (R/γ)². All of these are proven: the
     verdict by a separator, or by examples that contradict each other; the margin by a witness at each end. DATA are
-    read again and again; the standard input is held in memory.
+    read several times; the standard input is held in memory.
 
     \b
     onlinear certify data.svm --intercept
@@ -60,10 +66,10 @@ def command(
     """
     if model is None:
         given: dict[str, Any] = {"--output": output, "--rule": rule}
-        why = "is for the certificate of a run: name it with --model"
+        why = "is for the certificate of a model; use it with --model"
     else:
         given = {"--intercept": intercept, "--normalize": normalize, "--classes": reading["classes"]}
-        why = "was decided when the run began; leave it out with --model"
+        why = "is stored in the model; leave it out with --model"
     for option, value in given.items():
         if value not in (None, False):
             raise click.UsageError(f"{option} {why}")
@@ -75,14 +81,14 @@ def command(
         labels=reading["labels"],
         rule=rule_spec.file_of(rule),
     )
-    run = None if model is None else loaded(model, rule)
+    run = None if model is None else load_model(model, rule)
     blocks, classes, skipped = _read(data, reading, output, run)
     show_labels(classes, as_json=as_json, quiet=quiet)
     silent = quiet or as_json
     if run is not None:
-        facts, shown = _of_run(run, blocks, output, quiet=silent)
+        facts, shown = _certify(run, blocks, output, quiet=silent)
     else:
-        verdict, margin = _found(blocks, classes, intercept=intercept, normalize=normalize, quiet=silent)
+        verdict, margin = _decide(blocks, classes, intercept=intercept, normalize=normalize, quiet=silent)
         rows = getattr(verdict, "rows", ())
         held = isinstance(blocks, list)
         places = [] if held else _places(open_data(data, reading, aside=False), rows)
@@ -97,50 +103,51 @@ def command(
 
 
 def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, like: Run | None) -> tuple[Any, Any, int]:
-    """Return the examples, to be read again and again; their labels; and how many lines were skipped."""
+    """Return the examples, to be read several times, their labels, and the number of skipped lines."""
     stream = open_data(data, reading, output=output, like=like)
     if read_once(paths(data)):
         return list(stream), stream.classes, stream.skipped
     if reading["on_error"] != "skip":
         next(iter(stream), None)  # the labels are known after the first block
         return stream, stream.classes, 0
-    # Whoever certifies need not read to the end each time, and what is put aside should be all there is.
+    # Certifying may stop before the end, but all bad lines should be in the quarantine file.
     for _ in stream:
         pass
     return open_data(data, reading, like=like, aside=False), stream.classes, stream.skipped
 
 
-def _of_run(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:
-    """Return the certificate of a saved run, for JSON and as text, once it is in its file."""
+def _certify(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:
+    """Certify a saved run and write the certificate; return it for JSON and as text."""
     from onlinear.atomic import replace_file
     from onlinear.theory import certify
 
-    with working("certifying", quiet=quiet) as told:
-        certificate = certify(run, blocks, progress=told)
+    with working("certifying", quiet=quiet) as show_step:
+        certificate = certify(run, blocks, progress=show_step)
     if output is not None:
         replace_file(output, [f"{certificate.to_json()}\n".encode()])
     return {"certificate": certificate.record}, [repr(certificate)]
 
 
-def _found(
+def _decide(
     blocks: Any, classes: Any, *, intercept: bool, normalize: bool, quiet: bool
 ) -> tuple[Separable | Inseparable | Undecided | None, MarginInterval | None]:
-    """Return the verdict and, where something may separate the data, the margin."""
+    """Return the verdict and, unless the data are proven inseparable, the margin."""
     from onlinear.theory import Inseparable, max_margin, separability
 
     verdict: Any = None
-    # The length of a row matters to the verdict only where normalised rows stand beside an intercept.
+    # Normalising changes the verdict only if there is an intercept, too.
     if not (intercept and normalize):
-        with working("deciding", quiet=quiet) as told:
-            verdict = separability(blocks, fit_intercept=intercept, classes=classes, progress=told)
+        with working("deciding", quiet=quiet) as show_step:
+            verdict = separability(blocks, fit_intercept=intercept, classes=classes, progress=show_step)
         if isinstance(verdict, Inseparable):
             return verdict, None
-    with working("margin", quiet=quiet) as told:
-        return verdict, max_margin(blocks, fit_intercept=intercept, normalize=normalize, classes=classes, progress=told)
+    with working("margin", quiet=quiet) as show_step:
+        options = {"fit_intercept": intercept, "normalize": normalize, "classes": classes}
+        return verdict, max_margin(blocks, **options, progress=show_step)
 
 
 def _places(stream: Stream, rows: Any) -> list[tuple[int, str]]:
-    """Return where rows stand in their files."""
+    """Return the places of rows in their files."""
     wanted = sorted(map(int, rows))
     found: list[tuple[int, str]] = []
     first = 0
@@ -153,7 +160,7 @@ def _places(stream: Stream, rows: Any) -> list[tuple[int, str]]:
 
 
 def _shown(verdict: Any, margin: Any, places: list[tuple[int, str]]) -> list[str]:
-    """Return what was found, as text."""
+    """Return the verdict and the margin as text."""
     shown = []
     if verdict is not None:
         named = {f"row {row}": visible(place) for row, place in places}

@@ -1,4 +1,4 @@
-"""What is the same for all commands: how they fail."""
+"""The base of all commands: options in sections, errors as one-line messages."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from onlinear.cli.output import say, visible
 from onlinear.errors import OnlinearError, ParameterError
 
 OWN_RULE = "onlinear.rule"
-"""Where a context keeps the names of rules that are the user's own."""
+"""The key in the context for the names of user-defined rules."""
 _DEBUG = "onlinear.debug"
-_CLOSED_PIPE = 141  # as shells report whoever is killed by SIGPIPE
+_CLOSED_PIPE = 141  # the exit code of a process killed by SIGPIPE, in shells
 _INTERRUPTED = 130
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def debug_option(function: F) -> F:
-    """Add --debug, which is understood before the command's name and after it."""
+    """Add --debug, which is accepted before and after the name of the command."""
 
     def set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         if value:
             ctx.meta[_DEBUG] = True
 
     option = click.option(
-        "--debug", is_flag=True, expose_value=False, callback=set_debug, help="Show where in the code an error arose."
+        "--debug", is_flag=True, expose_value=False, callback=set_debug, help="Show a traceback for errors."
     )
     return option(function)
 
 
 class Option(click.Option):
-    """An option that stands under a heading of its own on the help page."""
+    """An option in a named section of the help page."""
 
     def __init__(self, *declarations: Any, section: str, **attributes: Any) -> None:
         super().__init__(*declarations, **attributes)
@@ -44,18 +44,18 @@ class Option(click.Option):
 
 
 class FailedError(click.ClickException):
-    """Data or a model were not in order: one line, and exit code 1."""
+    """An error in data or models: a one-line message, and exit code 1."""
 
     def show(self, file: Any = None) -> None:
-        """Print the line."""
+        """Print the message."""
         click.echo(f"onlinear: error: {self.message}", err=True, file=file)
 
 
 class Command(click.Command):
-    """A command that says in one line what went wrong, and lists its options under headings."""
+    """A command with one-line error messages, and its options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those of the command itself first."""
+        """Write the options, those of the command first."""
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -69,10 +69,10 @@ class Command(click.Command):
         """Run, and turn errors into messages and exit codes."""
         try:
             result = super().invoke(ctx)
-            # A closed pipe shows here, not when the interpreter ends.
+            # Raise for a closed pipe here, not when the interpreter ends.
             sys.stdout.flush()
         except BrokenPipeError:
-            let_go(sys.stdout, sys.stderr)
+            discard_output(sys.stdout, sys.stderr)
             ctx.exit(_CLOSED_PIPE)
         except KeyboardInterrupt as interrupt:
             click.echo(": ".join(["onlinear: interrupted", *map(str, interrupt.args)]), err=True)
@@ -90,7 +90,7 @@ class Command(click.Command):
                 raise
             _show_where(ctx, error)
             raise FailedError(
-                f"{' or '.join(own)}: {type(error).__name__}: {one_line(error)} (--debug shows where)"
+                f"{' or '.join(own)}: {type(error).__name__}: {one_line(error)} (use --debug for a traceback)"
             ) from error
         return result
 
@@ -100,8 +100,8 @@ def _show_where(ctx: click.Context, error: BaseException) -> None:
         say("".join(traceback.format_exception(error)).rstrip())
 
 
-def let_go(*streams: Any) -> None:
-    """Send what is still to be written nowhere, where nobody reads it any more or nothing can be written."""
+def discard_output(*streams: Any) -> None:
+    """Discard the pending output of streams that can no longer be written to."""
     for stream in streams:
         try:
             stream.flush()
@@ -112,7 +112,7 @@ def let_go(*streams: Any) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what an error says, in one line."""
+    """Return the message of an error in one line."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else visible(f"{error.filename}: {error.strerror}")
     if isinstance(error, MemoryError):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "--rules",
     required=True,
     metavar="A,B,…",
-    help="What to compare: 'perceptron,winnow(beta=0.5),file.py:MyRule'.",
+    help="The rules to compare, such as 'perceptron,winnow(beta=0.5),file.py:MyRule'.",
 )
 @order_options
 @reading_options
@@ -51,10 +51,10 @@ def command(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Run several rules over DATA, read once.
+    """Train several rules on DATA in a single reading.
 
-    Each ends with the same mistakes as if it had been alone. Progress tells of the first rule. Rules for 0 and 1
-    or for advice take no intercept, and are not normalized.
+    Each rule makes the same mistakes as if it were trained alone. Progress is shown for the first rule. Rules for 0/1
+    inputs or for advice ignore --intercept and --normalize.
 
     \b
     onlinear compare data.svm --rules perceptron,winnow --intercept
@@ -64,13 +64,13 @@ def command(
     check_passes(passes, data)
     made = [rule_spec.parse(text, "--rules").make(seed) for text in rule_spec.split(rules)]
     if not made:
-        raise click.BadParameter("no rule is named", param_hint="--rules")
+        raise click.BadParameter("no rule is given", param_hint="--rules")
 
     from onlinear.runs import compare
 
     stream = open_data(data, reading)
     facts = {"rules": [rule_facts(rule) for rule in made]}
-    with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, begun=0) as watch:
+    with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=0) as watch:
         runs = compare(
             made,
             stream,

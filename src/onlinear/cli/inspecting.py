@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlinear.cli.command import Command, debug_option
-from onlinear.cli.models import class_for, described
+from onlinear.cli.models import class_for, read_header
 from onlinear.cli.options import custom_rule_option
 from onlinear.cli.output import Summary, run_facts, show_json, show_table, visible
 from onlinear.display import counted
@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 
 @click.command("inspect", cls=Command)
 @click.argument("model", type=click.Path())
-@click.option("--top", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="So many weights.")
+@click.option(
+    "--top", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Number of weights to list."
+)
 @custom_rule_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @debug_option
 def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
-    """Say what MODEL is, and list its largest weights.
+    """Describe MODEL and list its largest weights.
 
-    Features without names are numbered as in libsvm text, or from 0. A checkpoint is a model, too. Most can be said
-    of a rule of your own without its code.
+    Features without names are numbered as in libsvm files, or from 0. MODEL may also be a checkpoint. For a
+    user-defined rule, --rule is optional; without it, fewer facts are shown.
     """
     from onlinear.runs import load
 
-    header = described(model)
+    header = read_header(model)
     known = rule is not None or not header["rule"]["own"]
     run = load(model, class_for(model, header, rule)) if known else None
     largest = _largest(model, header, run, top)
@@ -52,7 +54,7 @@ def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
 
 
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
-    """Return what a model file says, and what can be computed where its rule is known."""
+    """Return the facts in a model file, and those computed from the run if its rule is known."""
     from onlinear.models.header import mistakes_of
 
     rule, rounds = header["rule"], header["rounds"]
@@ -88,7 +90,7 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
         lines = textwrap.wrap(", ".join(options), room, break_long_words=False, break_on_hyphens=False)
         facts += [("" if i else "reading", line) for i, line in enumerate(lines)]
     facts += [
-        ("stream", header["fingerprint"] or "not known"),
+        ("stream", header["fingerprint"] or "unknown"),
         ("sha256", header["sha256"]),
         ("format", f"version {header['version']}"),
     ]
@@ -108,12 +110,12 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     made = None if run is None else run.expert_mistakes
     weights, names = weights_and_names(model) if run is None else (run.weights, run.state.names)
     reading = header["reading"] or {}
-    # In libsvm text the first index is 1.
+    # libsvm indices start at 1.
     lowest = int(made is None and reading.get("format") == "libsvm" and not reading.get("zero_based", False))
-    # Of several classes' weights the largest counts.
+    # With several classes, the largest weight of a feature counts.
     largest = np.abs(np.atleast_2d(weights)).max(axis=0)
     order = np.argsort(-largest if made is None else made, kind="stable")[:top]
-    # Weight 0 says nothing, and there may be millions of them.
+    # Zeros are left out; there may be millions of them.
     chosen = [int(k) for k in order if made is not None or largest[k] != 0.0]
     listed = []
     for k in chosen:

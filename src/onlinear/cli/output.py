@@ -1,4 +1,4 @@
-"""What commands print: facts, tables, and one JSON object a line."""
+"""Output of commands: facts, tables, and JSON with one object per line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Summary(Facts):
-    """A title and facts, as `onlinear.Run` shows its own."""
+    """A title and facts, shown like an `onlinear.Run`."""
 
     def __init__(self, title: str, facts: list[tuple[str, str]]) -> None:
         self._shown = title, facts
@@ -34,38 +34,38 @@ class Summary(Facts):
 
 
 def say(text: str) -> None:
-    """Print something to the person at the terminal, beside the results."""
+    """Print a message to the standard error."""
     click.echo(text, err=True)
 
 
 def visible(text: str) -> str:
-    """Return a text in one line that does nothing to a terminal: control characters as Python writes them."""
+    """Return a text with its control characters escaped, safe to print on a terminal."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def skipped_words(n: int, aside: str | None) -> str:
-    """Return how many lines were skipped, and where they are."""
+    """Return the number of skipped lines and their file, as text."""
     return f"{counted(n, 'line')}, in {aside}" if n else counted(n, "line")
 
 
 def say_skipped(n: int, aside: str | None, *, quiet: bool) -> None:
-    """Print how many lines were skipped, where that was asked for."""
+    """Print the number of skipped lines, with --on-error skip."""
     if aside is not None and (n or not quiet):
         say(f"skipped {skipped_words(n, aside)}")
 
 
 def skipped_facts(n: int, aside: str | None) -> dict[str, Any]:
-    """Return how many lines were skipped, and where they are, as JSON shows it."""
+    """Return the number of skipped lines and their file, for JSON."""
     return {"skipped": n, "quarantine": aside if n else None}
 
 
 def show_json(**facts: Any) -> None:
-    """Print an object in one line; what is not finite is null."""
+    """Print a JSON object in one line; infinity and NaN become null."""
     click.echo(json.dumps(_plain(facts), allow_nan=False))
 
 
 def show_table(columns: Sequence[tuple[str, Literal["left", "right"]]], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: as wide as a terminal allows, and as its content needs where it goes elsewhere."""
+    """Print a table, no wider than the terminal if there is one."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -83,12 +83,12 @@ def show_table(columns: Sequence[tuple[str, Literal["left", "right"]]], rows: Se
 
 
 def rule_facts(rule: Any) -> dict[str, Any]:
-    """Return a rule as JSON shows it."""
+    """Return the facts about a rule, for JSON."""
     return {"name": type(rule).__qualname__, "parameters": rule._asdict()}
 
 
 def run_facts(run: Run) -> dict[str, Any]:
-    """Return what there is to say of a run, as JSON shows it."""
+    """Return the facts about a run, for JSON."""
     made = run.expert_mistakes
     facts = {
         "rule": rule_facts(run.rule),
@@ -118,7 +118,7 @@ def _by_class(run: Run) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value converted to JSON types."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

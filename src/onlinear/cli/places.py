@@ -1,4 +1,4 @@
-"""Where commands read and write: nothing is written over what is read, and no two things into one file."""
+"""Checks of input and output files: no output overwrites an input or another output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import click
 
 STDIN = "-"
 _REPLACED = ("--output", "--from")
-"""Going on from a model may put the new one in its place."""
+"""A resumed model may replace the one it was resumed from."""
 
 
 def read_once(data: Iterable[str]) -> str:
-    """Return what can be read only once, in words, if any of the data can."""
+    """Return the name of an input that can be read only once, such as a pipe, if there is one."""
     for each in data:
         if each == STDIN:
             return "the standard input"
@@ -26,16 +26,16 @@ def read_once(data: Iterable[str]) -> str:
 
 
 def check_places(outputs: Mapping[str, str | None], data: Iterable[str], **inputs: str | None) -> None:
-    """Refuse, before anything is read, a place where nothing can be written or where something would be lost.
+    """Raise, before anything is read, if an output cannot be written or would overwrite another file in use.
 
     Parameters
     ----------
     outputs : mapping
-        What is written, by the option that names it.
+        The output files by option.
     data : iterable of str
-        Files, folders, and what can be read only once.
+        Files, folders, and pipes.
     **inputs
-        What else is read, by the option that names it, without its dashes.
+        Other input files by option, without its dashes.
     """
     written = {option: path for option, path in outputs.items() if path is not None}
     for option, path in written.items():
@@ -47,7 +47,7 @@ def check_places(outputs: Mapping[str, str | None], data: Iterable[str], **input
         for name, read in inputs.items():
             other = f"--{name.rstrip('_')}"
             if read is not None and (option, other) != _REPLACED and _same(path, read):
-                raise click.BadParameter(f"{path} is the file of {other}, and would be lost", param_hint=option)
+                raise click.BadParameter(f"{path} is the file of {other}, and would be overwritten", param_hint=option)
         for each in data:
             _check_data(option, path, each)
 
@@ -57,9 +57,9 @@ def _check_writable(option: str, path: str) -> None:
     if place.is_dir():
         raise click.BadParameter(f"{path} is a folder", param_hint=option)
     if not place.parent.is_dir():
-        raise click.BadParameter(f"{path}: there is no folder {place.parent}", param_hint=option)
+        raise click.BadParameter(f"{path}: the folder {place.parent} does not exist", param_hint=option)
     if not os.access(place if place.exists() else place.parent, os.W_OK):
-        raise click.BadParameter(f"{path} cannot be written to", param_hint=option)
+        raise click.BadParameter(f"{path} is not writable", param_hint=option)
 
 
 def _check_data(option: str, path: str, each: str) -> None:
@@ -67,10 +67,10 @@ def _check_data(option: str, path: str, each: str) -> None:
     if Path(each).is_dir():
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(each)):
             raise click.BadParameter(f"{path} is inside {each}, and would be read as data next time", param_hint=option)
-        # From outside only a link can lead to what is there.
+        # A path outside the folder can only be a link to a file in it.
         files = _found(each) if Path(path).exists() else []
     if any(_same(path, file) for file in files):
-        raise click.BadParameter(f"{path} is among the data, and would be lost", param_hint=option)
+        raise click.BadParameter(f"{path} is among the data, and would be overwritten", param_hint=option)
 
 
 def _found(folder: str) -> list[str]:
@@ -80,13 +80,13 @@ def _found(folder: str) -> list[str]:
 
 
 def _same(path: str, other: str) -> bool:
-    """Tell whether two names are of the same file, which may not be there yet; devices can be shared."""
+    """Tell whether two paths are the same regular file, which need not exist yet."""
     try:
         status = Path(path).stat()
     except OSError:
         return os.path.realpath(path) == os.path.realpath(other)
     try:
         there = os.fstat(sys.stdin.fileno()) if other == STDIN else Path(other).stat()
-    except (OSError, ValueError, AttributeError):  # nothing is there, or no file is behind the standard input
+    except (OSError, ValueError, AttributeError):  # it does not exist, or the standard input is not a file
         return False
     return Path(path).is_file() and os.path.samestat(status, there)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from onlinear.cli.command import Command, debug_option
-from onlinear.cli.models import loaded
+from onlinear.cli.models import load_model
 from onlinear.cli.options import custom_rule_option, data_argument, format_options, open_data, paths
 from onlinear.cli.output import visible
 from onlinear.cli.places import STDIN
@@ -25,14 +25,14 @@ _AT_A_TIME = 1 << 12
 @click.option(
     "--scores",
     is_flag=True,
-    help="Print the score after the label and a tab. A positive score predicts the second label.",
+    help="Print the score after the label and a tab. Scores above 0 predict the second label.",
 )
 @custom_rule_option
 @format_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @debug_option
 def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, as_json: bool, **reading: Any) -> None:
-    """Print what MODEL predicts for DATA.
+    """Predict the labels of DATA with MODEL.
 
     Prints one label per line, in the order of the examples, and nothing else. Columns are read as they were when the
     model was trained. DATA need no labels; any labels are ignored. No data, nothing to print.
@@ -44,7 +44,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
 
     from onlinear.data.labels import plain
 
-    run = loaded(model, rule)
+    run = load_model(model, rule)
     try:
         stream = open_data(data, reading, like=run, labelled=False)
     except DataError as error:
@@ -67,7 +67,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
 
 
 def _are_empty(data: list[str], error: DataError) -> bool:
-    """Tell whether data that could not be opened are empty."""
+    """Tell whether data that could not be open_data are empty."""
     if data == [STDIN]:  # only reading it shows whether it is empty
         return isinstance(error, EmptyFileError)
     return all(Path(each).is_file() and Path(each).stat().st_size == 0 for each in data)

@@ -1,4 +1,4 @@
-"""Progress: a line whenever the number of rounds has doubled; on a terminal, a bar that vanishes."""
+"""Progress reports: a line whenever the number of rounds has doubled, and on a terminal a progress bar."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ _HEAD = f"{'rounds':>13}  {'mistakes':>11}  {'rate':>7}  {'since last':>10}  {'s
 
 
 class Watch:
-    """Tells how training goes: to a person on the standard error, or as JSON on the standard output.
+    """Reports the progress of training, as text on the standard error or as JSON on the standard output.
 
-    `begun` is the number of rounds before the first pass, where that is known: then the length of a pass is,
-    once the first is over.
+    `before` is the number of rounds before the first pass, if it is known; then the length of a pass is known after
+    the first.
     """
 
-    def __init__(self, facts: dict[str, Any], *, as_json: bool, quiet: bool, passes: int, begun: int | None) -> None:
+    def __init__(
+        self,
+        facts: dict[str, Any],
+        *,
+        as_json: bool,
+        quiet: bool,
+        passes: int,
+        before: int | None,
+    ) -> None:
         self._facts = facts
         self._json, self._quiet, self._passes = as_json, quiet, passes
         self._started = False
-        self._pass, self._begun, self._length = -1, begun, 0
-        self._last = begun or 0
+        self._pass, self._first, self._length = -1, before, 0
+        self._last = before or 0
         self._bar: Any = None
         self._task: Any = None
 
@@ -45,7 +53,7 @@ class Watch:
             self._bar.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Take note of a report."""
+        """Show a report."""
         if self._quiet:
             return
         if not self._started:
@@ -73,13 +81,13 @@ class Watch:
 
     def _move(self, p: Progress) -> None:
         if p.passes != self._pass:
-            # What the last report of a pass counted is where the next one begins.
-            if self._pass >= 0 and self._begun is not None:
-                self._length = self._last - self._begun
+            # A pass starts at the count of the last report of the previous one.
+            if self._pass >= 0 and self._first is not None:
+                self._length = self._last - self._first
             if self._pass >= 0:
-                self._begun = self._last
+                self._first = self._last
             self._pass = p.passes
-        done = p.rounds - (self._begun or 0)
+        done = p.rounds - (self._first or 0)
         self._bar.update(
             self._task,
             completed=done,
@@ -97,8 +105,8 @@ class Watch:
 
 
 def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
-    """Print what the labels mean, before anything is made of them."""
-    if quiet or classes is None:  # there are no examples, which whoever reads them will say
+    """Print which label is negative and which is positive."""
+    if quiet or classes is None:  # there are no examples; reading them will raise the error
         return
     if as_json:
         show_json(event="start", labels=classes)
@@ -107,7 +115,7 @@ def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
 
 
 def mapping(classes: Any) -> str:
-    """Return what the labels mean, in words."""
+    """Return which label is negative and which is positive, as text."""
     from onlinear.data.labels import show
 
     negative, positive = map(show, classes)
@@ -116,7 +124,7 @@ def mapping(classes: Any) -> str:
 
 @contextlib.contextmanager
 def working(what: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
-    """Show on a terminal that something takes its time; the value is called with how far it has come."""
+    """Show a spinner on a terminal; yield a function that shows a step."""
     if quiet or not sys.stderr.isatty():
         yield lambda *_: None
         return
@@ -124,13 +132,13 @@ def working(what: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
 
     with Console(stderr=True).status(what, spinner="line") as status:
 
-        def told(step: Any) -> None:
+        def show_step(step: Any) -> None:
             if isinstance(step, int):
                 status.update(f"{what}: {step:,} examples")
             else:
                 status.update(f"{what}: {step.lower:.6g} to {step.upper:.6g}, step {step.number}")
 
-        yield told
+        yield show_step
 
 
 def _bar() -> tuple[Any, Any]:
@@ -139,7 +147,7 @@ def _bar() -> tuple[Any, Any]:
     from rich.text import Text
 
     class Speed(ProgressColumn):
-        """Rounds a second."""
+        """Rounds per second."""
 
         def render(self, task: Any) -> Text:
             return Text("" if task.speed is None else f"{task.speed:,.0f}/s")

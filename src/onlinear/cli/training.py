@@ -10,7 +10,7 @@ import click
 
 from onlinear.cli import rule_spec
 from onlinear.cli.command import Command
-from onlinear.cli.models import loaded
+from onlinear.cli.models import load_model
 from onlinear.cli.options import (
     check_passes,
     data_argument,
@@ -36,29 +36,29 @@ if TYPE_CHECKING:
 @data_argument
 @click.option(
     "--rule",
-    help="What learns: perceptron, margin-perceptron, winnow, …, with its parameters: 'winnow(beta=0.5)'; or one of"
-    " your own: 'file.py:MyRule(C=2)', package.module:MyRule.  [default: perceptron]",
+    help="The rule: perceptron, margin-perceptron, winnow, …, with its parameters: 'winnow(beta=0.5)'; or your own:"
+    " 'file.py:MyRule(C=2)', package.module:MyRule.  [default: perceptron]",
 )
-@click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Save the model here.")
-@click.option("--from", "begun", type=click.Path(), metavar="MODEL", help="Go on from a saved model.")
+@click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Save the model to this file.")
+@click.option("--from", "base", type=click.Path(), metavar="MODEL", help="Resume from a saved model.")
 @order_options
 @click.option(
     "--checkpoint",
     type=click.Path(),
     metavar="FILE",
-    help="Keep the state on the way here: after a crash the same command goes on, and ends with the same bits.",
+    help="Save the state to this file during training. After a crash the same command resumes, with the same result.",
 )
 @click.option(
-    "--every", type=click.FloatRange(0), metavar="SECONDS", help="Between checkpoints, at least.  [default: 30]"
+    "--every", type=click.FloatRange(0), metavar="SECONDS", help="Minimum time between checkpoints.  [default: 30]"
 )
-@click.option("--certify", is_flag=True, help="End with what the theorems say of this run.")
+@click.option("--certify", is_flag=True, help="Print a certificate of the run at the end.")
 @reading_options
 @print_options
 def command(
     data: tuple[str, ...],
     rule: str | None,
     output: str | None,
-    begun: str | None,
+    base: str | None,
     passes: int,
     shuffle: int,
     seed: int | None,
@@ -71,10 +71,10 @@ def command(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Learn from DATA, one example after the other.
+    """Train a model on DATA, one example at a time.
 
-    Each is predicted first, and then learned from. Prints progress whenever the number of rounds has doubled, and
-    ends with the mistakes, their rate, and what they prove about the largest margin.
+    Each example is first predicted and then learned from. Prints progress whenever the number of rounds has doubled,
+    and at the end the mistakes, their rate, and an upper bound on the margin of every separator.
 
     \b
     onlinear train data.svm --rule winnow -o model
@@ -85,21 +85,21 @@ def command(
     check_places(
         {"--output": output, "--checkpoint": checkpoint, "--quarantine": aside},
         paths(data),
-        from_=begun,
+        from_=base,
         labels=reading["labels"],
         rule=rule_spec.file_of(rule),
     )
     check_passes(passes, data)
     if every is not None and checkpoint is None:
-        raise click.UsageError("--every is for --checkpoint")
+        raise click.UsageError("--every needs --checkpoint")
     if certify:
-        _check_certifiable(paths(data), shuffle, begun)
-    before = None if begun is None else loaded(begun, rule)
+        _check_certifiable(paths(data), shuffle, base)
+    before = None if base is None else load_model(base, rule)
     if before is None:
         made = rule_spec.parse("perceptron" if rule is None else rule).make(seed)
     else:
         made = before.rule
-        _check_unchanged(before, begun, reading["n_features"], seed, intercept, normalize, shuffle)
+        _check_unchanged(before, base, reading["n_features"], seed, intercept, normalize, shuffle)
     rule_spec.check_options(made, intercept=intercept, normalize=normalize)
 
     from onlinear.runs import train
@@ -107,12 +107,12 @@ def command(
     stream = open_data(data, reading, output=output, like=before)
     resumes = checkpoint is not None and Path(checkpoint).exists()
     if resumes and not quiet and not as_json:
-        say(f"going on from {checkpoint}")
+        say(f"resuming from {checkpoint}")
     start = time.monotonic()
     facts = {"rule": rule_facts(made), "resumed": resumes}
     rounds = None if resumes else before.rounds if before else 0
     try:
-        with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, begun=rounds) as watch:
+        with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=rounds) as watch:
             run = train(
                 made,
                 stream,
@@ -131,7 +131,7 @@ def command(
     except KeyboardInterrupt:
         if checkpoint is None or not Path(checkpoint).exists():
             raise
-        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
+        raise KeyboardInterrupt(f"run the same command again to resume from {checkpoint}") from None
     seconds = time.monotonic() - start
     skipped = skipped_facts(stream.skipped, aside)
     if as_json:
@@ -139,8 +139,8 @@ def command(
     else:
         click.echo(repr(_summary(run, passes, output, None if aside is None else skipped_words(stream.skipped, aside))))
     if certify:
-        # Another reading would begin the file of what is skipped anew, and may not come to its end.
-        certificate = _certified(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
+        # Reading again must not overwrite the quarantine file.
+        certificate = _certify(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
         if as_json:
             show_json(event="certificate", certificate=certificate.record)
         else:
@@ -149,44 +149,44 @@ def command(
 
 def _check_unchanged(
     before: Run,
-    begun: str | None,
+    base: str | None,
     n_features: int | None,
     seed: int | None,
     intercept: bool,
     normalize: bool,
     shuffle: int,
 ) -> None:
-    """Refuse options that a run has had from its beginning."""
+    """Raise for options that cannot change when a model is resumed."""
     for option, given, had in (
         ("--intercept", intercept, before.state.fit_intercept),
         ("--normalize", normalize, before.state.normalize),
     ):
         if given and not had:
-            raise click.BadParameter(f"{begun} was begun without it", param_hint=option)
+            raise click.BadParameter(f"{base} was trained without it", param_hint=option)
     if n_features not in {None, before.n_features}:
-        raise click.BadParameter(f"{begun} has {counted(before.n_features, 'feature')}", param_hint="--n-features")
+        raise click.BadParameter(f"{base} has {counted(before.n_features, 'feature')}", param_hint="--n-features")
     if seed is not None and not shuffle and "seed" in before.rule._fields:
-        raise click.BadParameter(f"{begun} has the seed of its rule, {before.rule.seed}", param_hint="--seed")
+        raise click.BadParameter(f"the rule of {base} has the seed {before.rule.seed}", param_hint="--seed")
 
 
-def _check_certifiable(data: list[str], shuffle: int, begun: str | None) -> None:
-    """Refuse what a certificate, which is made from the data in their order, cannot speak of."""
+def _check_certifiable(data: list[str], shuffle: int, base: str | None) -> None:
+    """Raise for options that rule out a certificate."""
     once = read_once(data)
     reasons = {
-        f"{once} can be read only once; give files by name": bool(once),
-        "it speaks of the examples in their order; leave out --shuffle": shuffle > 0,
-        "it speaks of a run from its first round on; leave out --from": begun is not None,
+        f"{once} can be read only once; use files": bool(once),
+        "a certificate needs the examples in order; leave out --shuffle": shuffle > 0,
+        "a certificate needs a run from its first round on; leave out --from": base is not None,
     }
     for reason, applies in reasons.items():
         if applies:
             raise click.BadParameter(reason, param_hint="--certify")
 
 
-def _certified(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
+def _certify(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
     from onlinear.theory import certify
 
-    with working("certifying", quiet=quiet) as told:
-        return certify(run, stream, progress=told)
+    with working("certifying", quiet=quiet) as show_step:
+        return certify(run, stream, progress=show_step)
 
 
 def _summary(run: Run, passes: int, output: str | None, skipped: str | None) -> Summary:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,6 +199,19 @@ def found_classes(labels: list[Any]) -> Classes:
     except TypeError as error:
         shown = " and ".join(map(show, labels))
         raise DataError(f"the labels {shown} cannot be ordered; labels must be of one type") from error
+
+
+def cut_at_new_labels(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Cut labels before the first of each unknown one; yield the rows of each part, and the label that is new there.
+
+    The first part has no new label if it starts with a known one.
+    """
+    found, firsts = np.unique(y, return_index=True)
+    edges = sorted(firsts[~np.isin(found, known)].tolist())
+    if not edges or edges[0] > 0:
+        yield slice(0, edges[0] if edges else y.size), known[:0]
+    for first, end in itertools.pairwise([*edges, y.size]):
+        yield slice(first, end), y[first : first + 1]
 
 
 def _can_be_label(label: Any) -> bool:

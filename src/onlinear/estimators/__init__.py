@@ -1,4 +1,4 @@
-"""The faces that scikit-learn's users know."""
+"""Classifiers with the interface of scikit-learn."""
 
 from onlinear.estimators.experts import ExpertsClassifier
 from onlinear.estimators.online import OnlineClassifier

@@ -1,8 +1,8 @@
-"""Experts of every make: asked for their advice on an example, and then told the answer.
+"""Experts of any library: ask them for advice on examples, and teach them the labels.
 
-An expert is an online classifier: one of this package's, any of scikit-learn's make with ``partial_fit`` and
-``predict``, or any of River's with ``learn_one`` and ``predict_one``. Advice is −1 (the first class) or +1. An expert
-that has nothing to say before it has learned (scikit-learn's `NotFittedError`, River's None) advises the first class.
+An expert is an online classifier: one of this package's, any scikit-learn classifier with ``partial_fit`` and
+``predict``, or any River classifier with ``learn_one`` and ``predict_one``. Advice is −1 (the first class) or +1. An
+expert that cannot predict yet (scikit-learn raises `NotFittedError`, River returns None) advises the first class.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from sklearn.utils import _safe_indexing
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
 
-Advice: TypeAlias = NDArray[np.int8]
+AdviceMatrix: TypeAlias = NDArray[np.int8]
+"""±1, with a row per example and a column per expert."""
 
 _SIGNS = {None: -1, False: -1, True: +1}
-"""What River's answers mean."""
+"""The advice that each answer of a River classifier stands for."""
 
 
-class Rows(NamedTuple):
-    """Examples in the forms in which experts take them."""
+class ExpertInputs(NamedTuple):
+    """Examples in the forms that experts take."""
 
     table: Any
-    """As they were given where their columns have names; otherwise the matrix."""
+    """The frame that was given, if its columns have names; otherwise the matrix."""
     matrix: Any
     """An array or a CSR matrix."""
     names: Sequence[Any]
@@ -43,7 +44,7 @@ class Rows(NamedTuple):
             yield _safe_indexing(self.table, slice(i, i + 1))
 
     def as_dicts(self) -> Iterator[dict[Any, Any]]:
-        """Yield dicts by name; of a sparse matrix, with the entries that are stored."""
+        """Yield dicts by name; for a sparse matrix, of the stored entries."""
         if scipy.sparse.issparse(self.matrix):
             yield from _stored(self.matrix, self.names)
             return
@@ -57,27 +58,27 @@ def _stored(matrix: Any, names: Sequence[Any]) -> Iterator[dict[Any, Any]]:
         yield dict(zip(columns, matrix.data[first:last].tolist(), strict=True))
 
 
-def rows_of(X: Any, matrix: Any, names: NDArray[Any] | None) -> Rows:
-    """Return the rows of X, of which a matrix has been made, with the names of the columns where they have any."""
+def expert_inputs(X: Any, matrix: Any, names: NDArray[Any] | None) -> ExpertInputs:
+    """Return X, which was converted to a matrix, with the names of its columns if they have any."""
     if scipy.sparse.issparse(matrix):
-        matrix = _without_duplicates(matrix)
+        matrix = _with_unique_entries(matrix)
     if names is None:
-        return Rows(matrix, matrix, range(matrix.shape[1]))
-    return Rows(X if hasattr(X, "columns") else matrix, matrix, names.tolist())
+        return ExpertInputs(matrix, matrix, range(matrix.shape[1]))
+    return ExpertInputs(X if hasattr(X, "columns") else matrix, matrix, names.tolist())
 
 
-def _without_duplicates(matrix: Any) -> Any:
-    """Return a CSR matrix whose entries each stand for themselves: some experts count them."""
+def _with_unique_entries(matrix: Any) -> Any:
+    """Return a CSR matrix without duplicate entries: some experts count entries."""
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
 
 
-def named(experts: Any) -> list[tuple[str, Any]]:
-    """Return pairs (name, expert); one that comes without a name is called by its class, and numbered among equals.
+def name_experts(experts: Any) -> list[tuple[str, Any]]:
+    """Return pairs (name, expert). The default name is that of the class, numbered if several experts share it.
 
-    What is no list of experts has none: it is refused when they are needed.
+    Anything but a list gives no experts; they are checked when they are needed.
     """
     if not isinstance(experts, list | tuple):
         return []
@@ -93,47 +94,49 @@ def _is_pair(expert: Any) -> bool:
     return isinstance(expert, tuple) and len(expert) == 2 and isinstance(expert[0], str)
 
 
-def fresh(name: str, expert: Any) -> Any:
-    """Return an expert with the same parameters that has learned nothing, once it is known to be one."""
+def clone_expert(name: str, expert: Any) -> Any:
+    """Return an untrained expert with the same parameters; raise if it is not an online classifier."""
     if isinstance(expert, type):
-        raise ParameterError(f"{expert.__name__} is a class; an expert is an instance of it: {expert.__name__}(...)")
+        raise ParameterError(f"{expert.__name__} is a class; an expert must be an instance: {expert.__name__}(...)")
     if hasattr(expert, "learn_one") and hasattr(expert, "predict_one"):
         return expert.clone()
     if hasattr(expert, "partial_fit") and hasattr(expert, "predict"):
         return clone(expert)
     raise ParameterError(
-        f"expert {name!r} is {expert!r}, which cannot learn online; an expert has partial_fit and predict"
+        f"expert {name!r} is {expert!r}, which cannot learn online; an expert needs partial_fit and predict"
         " (scikit-learn) or learn_one and predict_one (River)"
     )
 
 
-def asked(experts: Mapping[str, Any], rows: Rows, classes: Classes) -> Advice:
-    """Return the experts' advice on each row, one column an expert; nobody learns."""
+def ask(experts: Mapping[str, Any], inputs: ExpertInputs, classes: Classes) -> AdviceMatrix:
+    """Return the advice of the experts; they do not learn."""
 
-    def answers(expert: Any) -> Advice:
+    def answers(expert: Any) -> NDArray[np.int8]:
         if hasattr(expert, "predict_one"):
-            return _signs([expert.predict_one(x) for x in rows.as_dicts()])
-        return classes.encode(np.asarray(expert.predict(rows.table)))
+            return _signs([expert.predict_one(x) for x in inputs.as_dicts()])
+        return classes.encode(np.asarray(expert.predict(inputs.table)))
 
-    return _columns(experts, rows, answers)
+    return _columns(experts, inputs, answers)
 
 
-def told(experts: Mapping[str, Any], rows: Rows, y: NDArray[Any], classes: Classes) -> Advice:
-    """Tell the experts the answers one after the other; return the advice that each had given before, as columns."""
-    positive = classes.encode(y) > 0  # a label that is neither is refused before anybody learns
+def teach(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[Any], classes: Classes) -> AdviceMatrix:
+    """Train the experts on the examples in order; return their advice on each example before they learned from it."""
+    positive = classes.encode(y) > 0  # raises for an unknown label before any expert learns
 
-    def answers(expert: Any) -> Advice:
+    def answers(expert: Any) -> NDArray[np.int8]:
         if hasattr(expert, "learn_one"):
-            return _told_by_dict(expert, rows, positive)
+            return _teach_by_dict(expert, inputs, positive)
         if hasattr(expert, "_advise"):
-            return classes.encode(expert._advise(rows.table, y, classes.labels))
-        return classes.encode(_told_by_row(expert, rows, y, classes.labels))
+            return classes.encode(expert._advise(inputs.table, y, classes.labels))
+        return classes.encode(_teach_by_row(expert, inputs, y, classes.labels))
 
-    return _columns(experts, rows, answers)
+    return _columns(experts, inputs, answers)
 
 
-def _columns(experts: Mapping[str, Any], rows: Rows, answers: Callable[[Any], Advice]) -> Advice:
-    advice = np.empty((rows.matrix.shape[0], len(experts)), dtype=np.int8)
+def _columns(
+    experts: Mapping[str, Any], inputs: ExpertInputs, answers: Callable[[Any], NDArray[np.int8]]
+) -> AdviceMatrix:
+    advice = np.empty((inputs.matrix.shape[0], len(experts)), dtype=np.int8)
     for k, (name, expert) in enumerate(experts.items()):
         try:
             advice[:, k] = answers(expert)
@@ -143,32 +146,32 @@ def _columns(experts: Mapping[str, Any], rows: Rows, answers: Callable[[Any], Ad
     return advice
 
 
-def _told_by_dict(expert: Any, rows: Rows, y: NDArray[np.bool_]) -> Advice:
-    """River's way; two classes are False and True to its classifiers."""
-    said = []
-    for x, answer in zip(rows.as_dicts(), y.tolist(), strict=True):
-        said.append(expert.predict_one(x))
-        expert.learn_one(x, answer)
-    return _signs(said)
+def _teach_by_dict(expert: Any, inputs: ExpertInputs, y: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """Train a River classifier, with the labels False and True."""
+    answers = []
+    for x, label in zip(inputs.as_dicts(), y.tolist(), strict=True):
+        answers.append(expert.predict_one(x))
+        expert.learn_one(x, label)
+    return _signs(answers)
 
 
-def _told_by_row(expert: Any, rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """scikit-learn's way."""
-    said = []
-    for i, x in enumerate(rows.one_by_one()):
+def _teach_by_row(expert: Any, inputs: ExpertInputs, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Train a scikit-learn classifier."""
+    answers = []
+    for i, x in enumerate(inputs.one_by_one()):
         try:
-            said.append(expert.predict(x)[0])
+            answers.append(expert.predict(x)[0])
         except NotFittedError:
-            said.append(classes[0])
-        # Once is enough, and comparing them with those known takes a good part of the time.
+            answers.append(classes[0])
+        # Once is enough, and scikit-learn takes long to compare them with the known ones.
         expert.partial_fit(x, y[i : i + 1], classes=classes if i == 0 else None)
-    return np.array(said)
+    return np.array(answers)
 
 
-def _signs(said: list[Any]) -> Advice:
+def _signs(answers: list[Any]) -> NDArray[np.int8]:
     try:
-        return np.array([_SIGNS[answer] for answer in said], dtype=np.int8)
+        return np.array([_SIGNS[answer] for answer in answers], dtype=np.int8)
     except KeyError as error:
         raise DataError(
-            f"advice {error}; it was told False and True, and must answer so: is it a classifier?"
+            f"advice {error}; the labels are False and True, and the advice must be too: is it a classifier?"
         ) from error

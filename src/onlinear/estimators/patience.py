@@ -1,4 +1,4 @@
-"""How long `fit` goes on: until it separates the examples, if anything does, and no longer than makes sense."""
+"""When `fit` stops: once the examples are separated, or at a limit that depends on whether they can be."""
 
 from __future__ import annotations
 
@@ -15,43 +15,44 @@ from onlinear.runs.converge import Beginning, Outcome, reason_at_limit
 from onlinear.theory import ClassPairs, Examples, Inseparable, Separable, separability
 
 _PASSES = 1000
-"""After so many passes it is asked whether there is anything to hope for."""
+"""After this many passes, check whether the data are separable."""
 _MOST = 1_000_000
-"""No more passes than this, whatever is to be hoped for."""
+"""The limit of passes for separable data."""
 _ENTRIES, _PAIRED, _WIDTH = 3_000_000, 300_000, 100
-"""How many entries examples, or pairs of classes, may have for that question, and how many features: it takes a few
-seconds at most then."""
+"""The largest number of entries of the examples, or of pairs of classes, and of features for that check: it takes a
+few seconds at most."""
 
 C = TypeVar("C", bound=Convergence)
 
 
 def until_separated(
-    go_on: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str] | None
+    resume: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str] | None
 ) -> tuple[C, str]:
-    """Return the outcome of a halting loop, and what is known where it has come to a limit.
+    """Run a halting loop; return its outcome, and what is known if it has reached a limit.
 
     Parameters
     ----------
-    go_on : callable
-        Goes on from a start, or from an outcome, for at most so many passes.
+    resume : callable
+        Runs the loop from a start, or from an outcome, for at most this many passes.
     start : Any
-        What to begin with.
+        The start.
     max_iter : int or None
-        The limit of passes. None: 1,000; and a million, where it is certain that the loop will halt.
+        The limit of passes. None: 1,000, or a million if the loop is certain to halt.
     separable : callable or None
-        Returns True where the loop is certain to halt; otherwise what there is to say. None: nobody knows.
+        Returns True if the loop is certain to halt, and otherwise a sentence that says what is known. None: there is
+        no such check for this rule.
     """
     if max_iter is not None:
-        finds_out = "" if separable is None else ", or max_iter=None, which finds out"
-        done = go_on(start, max_iter)
-        return done, f"more passes (max_iter) may help{finds_out}" if done.outcome is Outcome.PASS_LIMIT else ""
-    done = go_on(start, _PASSES)
+        remedy = "" if separable is None else ", or max_iter=None, which checks whether the data are separable"
+        done = resume(start, max_iter)
+        return done, f"more passes (max_iter) may help{remedy}" if done.outcome is Outcome.PASS_LIMIT else ""
+    done = resume(start, _PASSES)
     if done.outcome is not Outcome.PASS_LIMIT:
         return done, ""
-    answer = "it may never come to an end" if separable is None else separable()
+    answer = "it may never halt" if separable is None else separable()
     if isinstance(answer, str):
         return done, answer
-    more = go_on(done, _MOST - _PASSES)
+    more = resume(done, _MOST - _PASSES)
     # The same as a single loop: the order of a pass depends on its number.
     whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
     if more.outcome is not Outcome.PASS_LIMIT:
@@ -62,7 +63,7 @@ def until_separated(
 
 
 def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> bool | str:
-    """Tell whether it is proven that examples can be separated; if it is not, return what is known instead."""
+    """Return True if the examples are proven to be separable; otherwise, a sentence that says what is known."""
     others = classes.size - 1 if classes.size > 2 else 0
     stored = X.nnz if hasattr(X, "nnz") else X.size
     entries_fit = 2 * stored * others <= _PAIRED if others else stored <= _ENTRIES

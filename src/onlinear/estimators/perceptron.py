@@ -22,45 +22,47 @@ from onlinear.runs.batch import Schedule
 class PerceptronClassifier(OnlineLinearClassifier):
     """The perceptron: ``w ← w + y·x`` on a mistake; with more than two classes, one vector for each.
 
-    `fit` ends when the examples are separated, and not before: on separable data its training accuracy is 1.
-    `partial_fit` makes at most (R/γ)² mistakes over all its calls, where some vector separates with margin γ.
+    `fit` halts when the examples are separated: on separable data its training accuracy is 1. Over all its calls,
+    `partial_fit` makes at most (R/γ)² mistakes if some vector separates the examples with margin γ.
 
     Parameters
     ----------
     tie : {"mistake", "negative", "positive"}
-        What a score of exactly 0 predicts: neither label, the first or the second; the latter for two classes only.
+        What a score of exactly 0 predicts: neither label, the first, or the second. With more than two classes it
+        must be "mistake".
     fit_intercept : bool
-        Learn as if every example had a further feature 1; the theorems then speak of those longer examples.
+        Whether to learn an intercept, as the weight of an additional feature 1. The theorems then apply to the
+        examples with that feature.
     max_iter : int, optional
-        `fit` gives up after this many passes. None: after 1,000, unless it is proven then that some vector separates
-        the examples; it goes on in that case, up to a million passes. (Where there are too many examples or features
-        to find out in a few seconds, nobody asks.)
+        The maximum number of passes of `fit`. None: after 1,000 passes, `fit` checks whether the examples are
+        separable (unless there are too many examples or features to do so in a few seconds). If they are, it continues
+        up to a million passes.
     shuffle : bool
-        Whether `fit` draws a new order for each pass; `partial_fit` never does.
+        Whether `fit` shuffles the examples before each pass; `partial_fit` never does.
     random_state : int, RandomState or None
-        For `shuffle`.
+        The seed for `shuffle`.
     warm_start : bool
-        Whether `fit` goes on from what was learned, counters included.
+        Whether `fit` resumes from the previous state, counters included.
     new_classes : bool
-        Whether labels may turn up that the first call did not name. There is then a vector of weights for each class
-        from the start, also of two.
+        Whether labels may appear that the first call did not name. Each class then has a weight vector from the start,
+        even if there are two.
 
     Attributes
     ----------
     run_ : Run
-        What was learned: to look at, to save, to go on from with `onlinear.run`.
+        The result of training, for inspecting, saving, and resuming with `onlinear.run`.
     coef_, intercept_ : arrays
-        The weights and what is added: of two classes one row, (1, d) and (1,); of k classes (k, d) and (k,).
+        The weights and intercepts: of shapes (1, d) and (1,) for two classes, (k, d) and (k,) for k classes.
     classes_ : array
         The labels, in order.
     n_features_in_, feature_names_in_
-        The number of features, and their names where X was a frame.
+        The number of features, and their names if X was a frame.
     n_iter_, t_ : int
-        The passes of the last `fit` (1 after `partial_fit`), and the examples read so far.
+        The number of passes of the last `fit` (1 after `partial_fit`), and of examples read so far.
     mistakes_, updates_ : int
-        The wrong predictions, each made before its answer was told; and the steps taken.
+        The number of wrong predictions, each made before its label was known, and of updates.
     margin_upper_bound_ : float
-        No separator of the examples seen has a larger margin than this.
+        An upper bound on the margin of every separator of the examples seen.
 
     Examples
     --------
@@ -99,19 +101,19 @@ class PerceptronClassifier(OnlineLinearClassifier):
 class MarginPerceptronClassifier(OnlineLinearClassifier):
     """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin`` (or ``≤ margin·‖w‖``).
 
-    It also steps where an example is right by too little, so where `fit` ends by itself the examples are separated
-    with a margin above bγ*/(R² + 2b), for b = `margin` and γ* the largest that there is; normalised, with a margin
-    above `margin`.
+    It also updates on examples that are classified correctly by too small a margin. When `fit` halts, the examples are
+    separated with a margin above bγ*/(R² + 2b), where b is `margin` and γ* the largest possible margin; or, if
+    `normalized`, with a margin above `margin`.
 
     Parameters
     ----------
     margin : float
-        b in the units of the score; normalised, the margin asked for, in the units of ‖x‖. At least 0.
+        b, in the units of the score; if `normalized`, the margin to reach, in the units of ‖x‖. At least 0.
     normalized : bool
-        Whether the margin is multiplied by ‖w‖. `fit` then ends only where the examples have such a margin, and gives
-        up as soon as it is proven that they have not.
+        Whether the margin is multiplied by ‖w‖. `fit` then halts only if the examples have such a margin, and gives up
+        as soon as it is proven that they do not.
     tie, fit_intercept, max_iter, shuffle, random_state, warm_start, new_classes
-        As in `PerceptronClassifier`; and so are the attributes.
+        As in `PerceptronClassifier`, which also lists the attributes.
 
     Examples
     --------
@@ -152,19 +154,19 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
 class BatchPerceptronClassifier(LinearClassifier):
     """The batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
 
-    It needs all examples for each step, so there is no `partial_fit`. The order of the examples does not matter (but
-    for rounding), and neither does it whether an example is repeated or has a weight.
+    Each step needs all examples, so there is no `partial_fit`. The order of the examples does not matter (except for
+    rounding), and an example with weight 2 is the same as the example twice.
 
     Parameters
     ----------
     schedule : {"constant", "1/k"} or callable
-        η_k: always 1; 1/k (which may take exponentially long); or a function of k = 1, 2, …
+        η_k: 1; 1/k (which may take exponentially long); or a function of k = 1, 2, …
     tie, fit_intercept
         As in `PerceptronClassifier`.
     max_iter : int, optional
-        `fit` gives up after this many passes, each of which ends in one step; None: as in `PerceptronClassifier`.
+        The maximum number of passes of `fit`, each with one step; None: as in `PerceptronClassifier`.
     warm_start : bool
-        Whether `fit` goes on from what was learned, counters and k included.
+        Whether `fit` resumes from the previous state, counters and k included.
 
     The attributes are those of `PerceptronClassifier`.
 
@@ -192,20 +194,21 @@ class BatchPerceptronClassifier(LinearClassifier):
         self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Step until the examples are separated, or for `max_iter` passes; then there is a ``ConvergenceWarning``.
+        """Learn until the examples are separated, or for `max_iter` passes.
 
-        It says what is known: of every separator's margin, and whether there is a separator at all.
+        If it gives up, it issues a ``ConvergenceWarning`` that says what is known: a bound on the margin of every
+        separator, and whether the examples are separable.
 
         Parameters
         ----------
         X, y : matrix and labels
             The examples.
         sample_weight : array, optional
-            Numbers, at least 0: an example of weight 2 steps as two would, and one of weight 0 takes no step.
+            The weights of the examples, at least 0. Weight 2 counts as two examples, weight 0 as none.
         """
         check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
-            start = self._so_far() if self.warm_start and hasattr(self, "run_") else None
+            start = self._resumable_run() if self.warm_start and hasattr(self, "run_") else None
             X, y = self._examples(X, y, reset=start is None)
             labels = distinct_labels(y)
             if start is None:
@@ -231,18 +234,19 @@ class BatchPerceptronClassifier(LinearClassifier):
                 else None,
             )
             self._keep(done)
-        return self._ended(known)
+        self._warn_unless_halted(known)
+        return self
 
 
 def _check_weighted_classes(y: NDArray[Any], sample_weight: Any) -> None:
-    """Raise where the examples that have a weight are all of one class: there is nothing to tell apart."""
+    """Raise unless examples of at least two classes have a weight above 0."""
     weights = np.asarray(sample_weight)
     if weights.shape != y.shape:
-        return  # the batch perceptron itself refuses them
+        return  # `batch_perceptron` raises the error
     labels = distinct_labels(y[weights != 0])
     if labels.size == 0:
-        raise DataError("sample_weight is zero for every example; at least two classes must have a weight")
+        raise DataError("sample_weight is zero for every example; at least two classes need examples with a weight")
     if labels.size == 1:
         raise DataError(
-            f"sample_weight is zero but for one class, {show(labels[0])}; at least two classes must have a weight"
+            f"sample_weight is zero except for one class, {show(labels[0])}; at least two classes need a weight"
         )

@@ -12,18 +12,18 @@ from onlinear.rules import Winnow
 
 
 class WinnowClassifier(OnlineLinearClassifier):
-    """Winnow: the weights of the features that are on are multiplied or divided by 1 + β on a mistake.
+    """Winnow: on a mistake, the weights of the active features are multiplied or divided by 1 + β.
 
-    For many features of which few matter, and two classes. Inputs are 0 or 1: others become so, by `binarize`.
+    For two classes, and many features of which few are relevant. Inputs must be 0 or 1; `binarize` converts others.
 
     Parameters
     ----------
     beta : float
         β > 0.
     threshold : float, optional
-        Predict the second class where ⟨w,x⟩ is above this. None: the number of features.
+        The second class is predicted if ⟨w,x⟩ exceeds it. The default is the number of features.
     binarize : float or None
-        What is above this is 1, the rest 0. None: the inputs are 0 and 1 already, and anything else is an error.
+        Values above this become 1, others 0. None: the inputs must be 0 or 1, and anything else is an error.
     max_iter, shuffle, random_state, warm_start
         As in `PerceptronClassifier`.
 
@@ -56,20 +56,20 @@ class WinnowClassifier(OnlineLinearClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # A disjunction of features that are on says little about real numbers.
+        # A disjunction of active features is a poor model of real numbers.
         tags.classifier_tags.poor_score = True
         return tags
 
     def _takes_many_classes(self) -> bool:
         return False
 
-    def _as_the_rule_reads(self, X: Any) -> Any:
+    def _as_rule_inputs(self, X: Any) -> Any:
         if self.binarize is None:
             return X
         sparse = scipy.sparse.issparse(X)
         if sparse:
             X = X.copy()
-            X.sum_duplicates()  # 0.5 + 0.5 is one entry, and not two
+            X.sum_duplicates()  # 0.5 + 0.5 is a single entry of 1
         return binarize(X, threshold=self.binarize, copy=not sparse)
 
     def _rule(self) -> Winnow:

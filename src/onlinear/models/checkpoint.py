@@ -1,4 +1,4 @@
-"""Checkpoints: model files that also record which training they belong to and how far it had come."""
+"""Checkpoints: model files with notes on the progress of a training run and on its options."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from onlinear.models.rule import describe
 from onlinear.models.state import State
 from onlinear.streams.stream import Stream
 
-_ANEW = "remove that file to start over"
+_RESTART = "remove that file to start again"
 
 
 class Reached(NamedTuple):
-    """How far training had come: passes completed, and examples read in the current one."""
+    """The progress of a training run: completed passes, and examples read in the current one."""
 
     passes: int
     rows: int
@@ -32,32 +32,31 @@ class Reached(NamedTuple):
 
 
 class Checkpoint:
-    """Keeps the state of a training in a file.
+    """Saves the state of a training run in a file.
 
-    `command` describes the training: a file that was written for another one is refused. Without a path nothing is
-    kept.
+    `request` describes the training; a file of another training is refused. Without a path nothing is saved.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, every: float, command: dict[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, every: float, request: dict[str, Any]) -> None:
         if not (isinstance(every, int | float) and every >= 0.0):
             raise ParameterError(f"every is {every!r}; it must be a number of seconds, at least 0")
         self._path = None if path is None else Path(path)
         self._every = every
-        self._command = command
+        self._request = request
         self._last = time.monotonic()
         self._passes = self._rows = 0
         self._checksum = Checksum()
         self.reached: Reached | None = None
-        """Where to resume, until it is reached again."""
+        """Where to resume, until that point is reached again."""
 
     def found(self, rule: Any) -> State | None:
-        """Return the state to resume from, if the file exists."""
+        """Return the state to resume from, if there is a file."""
         if self._path is None or not self._path.exists():
             return None
         state, header = model_file.read(self._path, type(rule))
         match header["notes"]:
             case {
-                "command": dict(command),
+                "command": dict(request),
                 "passes": int(passes),
                 "rows": int(rows),
                 "trail": str(checksum),
@@ -65,49 +64,49 @@ class Checkpoint:
                 pass
             case _:
                 raise ModelError(f"{self._path}: this is a model, not a checkpoint; choose another file")
-        mine = json.loads(json.dumps(self._command))
+        mine = json.loads(json.dumps(self._request))
         if passes == mine["passes"] and mine["begun from"] == _outline(state):
-            # Only the removal of the file was left: it would now resume from its own result.
-            command["begun from"] = mine["begun from"]
-        other = [name for name in mine if mine[name] != command.get(name)]
+            # Training had finished, and only the file was not removed: the model to resume from is now its result.
+            request["begun from"] = mine["begun from"]
+        other = [name for name in mine if mine[name] != request.get(name)]
         if other:
             raise ModelError(
-                f"{self._path}: this checkpoint was made with {other[0]} = {command.get(other[0])!r}, not"
-                f" {mine[other[0]]!r}; {_ANEW}"
+                f"{self._path}: this checkpoint was made with {other[0]} = {request.get(other[0])!r}, not"
+                f" {mine[other[0]]!r}; {_RESTART}"
             )
         self.reached = Reached(passes, rows, checksum)
         return state
 
     @property
     def finished(self) -> bool:
-        """Whether training was complete, and only the result had not been saved."""
-        return self.reached is not None and self.reached.passes == self._command["passes"]
+        """Whether training had finished, and only the result had not been saved."""
+        return self.reached is not None and self.reached.passes == self._request["passes"]
 
     def begin_pass(self, number: int) -> None:
-        """Note that a pass begins."""
+        """Record the start of a pass."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
         self._passes, self._rows, self._checksum = number, 0, Checksum()
 
     def pass_over(self, learner: Any, chunk: Chunk) -> int:
-        """Note examples of a chunk that were read before the crash, and return their number."""
+        """Record examples that were learned from before the crash, and return their number."""
         if self.reached is None or self.reached.passes != self._passes:
             return 0
         n = min(chunk.n, self.reached.rows - self._rows)
         self._note(learner, chunk, slice(0, n))
         if self._rows == self.reached.rows:
             if str(self._checksum) != self.reached.checksum:
-                raise DataError(f"the first {self._rows:,} examples are not those of {self._path}; {_ANEW}")
+                raise DataError(f"the first {self._rows:,} examples differ from those of {self._path}; {_RESTART}")
             self.reached = None
         return n
 
     def _too_short(self, reached: Reached) -> DataError:
         return DataError(
-            f"{self._path} was made after {reached.rows:,} examples; here are only {self._rows:,}; {_ANEW}"
+            f"{self._path} was made after {reached.rows:,} examples; there are only {self._rows:,}; {_RESTART}"
         )
 
     def keep(self, learner: Any, stream: Stream, chunk: Chunk, first: int) -> None:
-        """Note examples from `first` on that were learned from, and save the state from time to time."""
+        """Record examples from `first` on that were learned from, and save the state at intervals."""
         if self._path is None or first == chunk.n:
             return
         self._note(learner, chunk, slice(first, chunk.n))
@@ -117,19 +116,19 @@ class Checkpoint:
             self._last = time.monotonic()
 
     def finish(self, state: State) -> None:
-        """Save the final state: after a crash before the result is saved, nothing is learned again."""
+        """Save the last state, so that a crash before the result is saved loses nothing."""
         if self.reached is not None and not self.finished:
             raise self._too_short(self.reached)
         if self._path is not None:
-            self._passes, self._rows, self._checksum = self._command["passes"], 0, Checksum()
+            self._passes, self._rows, self._checksum = self._request["passes"], 0, Checksum()
             self._write(self._path, state)
 
     def _write(self, path: Path, state: State) -> None:
-        notes = {"command": self._command, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
+        notes = {"command": self._request, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
         model_file.write(path, state, notes=notes)
 
     def remove(self) -> None:
-        """Remove the file: training is done."""
+        """Remove the file after training."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
@@ -139,8 +138,8 @@ class Checkpoint:
         self._rows += rows.stop - rows.start
 
 
-def command(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:
-    """Return the arguments of a training, as JSON can hold them."""
+def describe_training(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:
+    """Return the arguments of a training run as JSON."""
     described, tensors = describe(rule)
     return {
         "rule": described,

@@ -1,4 +1,4 @@
-"""The faces that River's users know: the same learners, from dicts and frames, with features by name."""
+"""Classifiers with the interface of River: they learn from dicts and frames, with features by name."""
 
 try:
     import river  # noqa: F401

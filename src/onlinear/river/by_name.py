@@ -14,21 +14,21 @@ from onlinear.rules.rule import TIES
 
 
 class ByName:
-    """What a rule has learned of two classes, by its own plain Python over the names of features.
+    """A rule for two classes, run as plain Python over the names of features.
 
-    For additive rules that score by ⟨w,x⟩ and learn from mistakes only, whose state is the weights alone, which start
-    at 0 and are touched by `add` alone. What happens in a round, and in which order, is what
-    `onlinear.engine.passes.learn` does; so are the bits.
+    For additive rules that score by ⟨w,x⟩ and update on mistakes only, whose state is a weight vector that starts at 0
+    and is changed by `add` only. A round takes the same steps in the same order as `onlinear.engine.passes.learn`, and
+    gives the same bits.
 
     Parameters
     ----------
     rule : a rule
     features, intercept : dict and float
-        The weights; features are in the order in which learning met them, as in the arrays of compiled code.
+        The weights; features are in the order of their first example, as in the arrays of compiled code.
     bias : int
         Whether an intercept is learned: 1 or 0.
     counts, sums : lists
-        What the passes count and sum up, in their order.
+        The counters and sums of the passes, in their order.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class ByName:
         self.bias = bias
         self.counts = counts
         self.sums = sums
-        # A feature that is new gets its weight by being looked up. Learning keeps it; after a prediction, those beyond
-        # the first so many are taken out again before anything else happens.
+        # Looking up a new feature creates its weight. Learning keeps it; those that a prediction has created, beyond
+        # the first `_met`, are removed before anything else happens.
         self._weights = NamedWeights(defaultdict(float, features), intercept)
         self._met = len(features)
         self._row = NamedRow(bias)
         self.tie = TIES[rule.tie]
-        # The example that was scored last, while nothing has been learned since: who predicts mostly learns next.
+        # The example that was scored last, if nothing has been learned since: mostly it is learned from next.
         self._scored: tuple[list[Any], list[Any]] | None = None
         self._score = 0.0
 
@@ -67,17 +67,17 @@ class ByName:
 
     @property
     def features(self) -> Mapping[Hashable, float]:
-        """The weight of each feature that learning has met."""
+        """The weight of each feature of the examples learned from."""
         self._forget_unmet()
         return self._weights.features
 
     @property
     def intercept(self) -> float:
-        """The intercept; 0 where there is none."""
+        """The intercept; 0 if there is none."""
         return self._weights.intercept
 
     def score(self, x: Mapping[Any, Any]) -> float:
-        """Return the score of an example; a feature that is new counts with the weight that it would start with."""
+        """Return the score of an example; a new feature has its initial weight."""
         row, weights = self._row, self._weights
         if len(weights.features) > self._met:
             self._forget_unmet()
@@ -86,9 +86,9 @@ class ByName:
             score = row.dot(weights)
         except (TypeError, OverflowError):
             score = None
-        # A float says that no NumPy number was among the values: a float32 would have made another sum.
+        # A float shows that no value was a NumPy number: a float32 would give a different sum.
         if type(score) is float and isfinite(score):
-            # Copies: the caller's dict may change before it is learned from.
+            # Copies: the caller may change the dict before learning from it.
             self._scored = list(x), list(x.values())
         else:
             self._scored = None
@@ -100,11 +100,11 @@ class ByName:
         return score
 
     def learn(self, x: Mapping[Any, Any], positive: bool, weight: float = 1.0) -> None:
-        """Predict, then learn; what cannot be scored is not learned from."""
+        """Predict, then learn; an invalid example raises an error, and nothing is learned."""
         row, counts = self._row, self.counts
         try:
             scored_before = self._scored is not None and self._scored == (list(x), list(x.values()))
-        except (TypeError, ValueError):  # some values cannot be compared; they cannot be scored either
+        except (TypeError, ValueError):  # values that cannot be compared cannot be scored either
             scored_before = False
         if scored_before:
             row.features, score = x, self._score
@@ -118,7 +118,7 @@ class ByName:
             return
         counts[MISTAKES + positive] += 1
         if scored_before and not _is_plain(x):
-            # Equal to what was scored, but a NumPy number all the same.
+            # The values equal those that were scored, but one is a NumPy number.
             row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight
         step = 1.0 * self.rule.update(self._weights, row, float(y), score, True)
@@ -135,7 +135,7 @@ class ByName:
 
 
 def _is_plain(x: Mapping[Any, Any]) -> bool:
-    """Tell whether Python calculates with an example's values as compiled code does: their sum shows it at once."""
+    """Tell whether Python computes with the values as compiled code does: the type of their sum shows it."""
     try:
         return type(sum(x.values(), 0.0)) is float
     except TypeError:

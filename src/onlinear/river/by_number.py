@@ -1,36 +1,36 @@
-"""Learning in compiled code, with the weights in arrays and a number for each name."""
+"""Learning in compiled code, with the weights in arrays and an index for each name."""
 
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import cut_at_new_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
 from onlinear.river.values import row_refusal
 from onlinear.runs.learner import Learner
 
 _ENTRIES = 1 << 16
-"""How many entries of a table are handed to compiled code at a time."""
+"""The number of table entries per block."""
 
 
 class ByNumber:
-    """What a rule has learned, as a `Learner`, and the number of each feature in its arrays.
+    """A `Learner`, and the index of each feature in its arrays.
 
-    Examples come as tables: names, and a row of values for each example. Whatever fails leaves everything as it was,
-    but for a rule of the user's own that fails in the middle of its step on a single example.
+    Examples come as tables: names, and a row of values per example. A failure leaves the state unchanged, except when a
+    user's rule fails in the middle of its update on a single example.
 
     Attributes
     ----------
     learner : Learner
-        Replaced by its successor once learning has succeeded.
+        Replaced by a new one when learning has succeeded.
     index : dict
-        The number of each feature, in the order in which learning met them.
+        The index of each feature, in the order of their first example.
     """
 
     def __init__(self, learner: Learner, names: Iterable[Hashable]) -> None:
@@ -47,11 +47,11 @@ class ByNumber:
         self.__init__(Learner.resume(rule, rest), names)  # type: ignore[misc]
 
     def score(self, names: list[Any], values: Floats) -> tuple[Floats, NDArray[Any]]:
-        """Return the score of each row, and its predicted sign; or a row of scores, and the predicted class's number.
+        """Return the score of each row and its predicted sign; or a row of scores and the index of the predicted class.
 
-        A feature that is new counts with the weight that it would start with.
+        A new feature has its initial weight.
         """
-        numbers, learner = self._placed(names)
+        numbers, learner = self._locate(names)
         parts = []
         for rows, block in _blocks(values, numbers, learner, NO_WEIGHTS):
             scores, codes, end = learner.score(block, rows.stop - rows.start, learner.rounds + rows.start)
@@ -64,27 +64,27 @@ class ByNumber:
         return np.concatenate(all_scores), np.concatenate(all_codes)
 
     def learn(self, names: list[Any], values: Floats, labels: NDArray[Any], weights: Floats = NO_WEIGHTS) -> None:
-        """Learn from the rows in their order; where each class has its own vector, a label may be new."""
-        numbers, learner = self._placed(names)
+        """Learn from the rows in order; labels may be new if each class has a weight vector."""
+        numbers, learner = self._locate(names)
         if len(values) > 1:
-            # From a single row all is learned or nothing; unless the rule itself fails in the midst of its step.
+            # A single row is learned from or not at all, unless the rule itself fails in the middle of its update.
             learner = learner.twin()
-        for first, end, classes in _spells(labels, learner):
-            if classes is not None:
+        for part, new in _parts(labels, learner):
+            if new.size:
                 learner = copy.copy(learner)
-                learner.take_classes(classes)
-            codes = self._encoded(learner.classes, labels[first:end], first)
-            for rows, block in _blocks(values[first:end], numbers, learner, weights[first:end]):
+                learner.take_classes(np.append(learner.classes.labels, new))
+            codes = self._encode(learner.classes, labels[part], part.start)
+            for rows, block in _blocks(values[part], numbers, learner, weights[part]):
                 done = rows.start + learner.learn(block, codes[rows])
                 if done < rows.stop:
-                    raise row_refusal(names, values, first + done, learner.rule.inputs)
+                    raise row_refusal(names, values, part.start + done, learner.rule.inputs)
         self.learner = learner
         if learner.n_features > len(self.index):
             for name in names:
                 self.index.setdefault(name, len(self.index))
 
-    def _encoded(self, classes: Any, labels: NDArray[Any], first: int) -> NDArray[Any]:
-        """Return the labels' codes; a single one is looked up, since encoding it takes longer than learning does."""
+    def _encode(self, classes: Any, labels: NDArray[Any], first: int) -> NDArray[Any]:
+        """Return the codes of labels; that of a single label is cached, since encoding takes longer than learning."""
         if labels.size > 1:
             return classes.encode(labels, lambda i: f"row {first + i}")  # type: ignore[no-any-return]
         if self._codes_of is not classes:
@@ -94,8 +94,8 @@ class ByNumber:
             self._codes[label] = classes.encode(labels, lambda i: f"row {first + i}")
         return self._codes[label]
 
-    def _placed(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:
-        """Return the features' numbers, and a learner to go on with, which has weights for new ones, too."""
+    def _locate(self, names: list[Any]) -> tuple[NDArray[np.int32], Learner]:
+        """Return the indices of features, and a learner that has weights for all of them."""
         index = self.index
         try:
             return np.array([index[name] for name in names], dtype=np.int32), self.learner
@@ -108,30 +108,23 @@ class ByNumber:
 
     @property
     def counts(self) -> list[int]:
-        """What the passes count, in their order."""
+        """The counters of the passes, in their order."""
         counts: list[int] = self.learner.counts.tolist()
         return counts
 
 
-def _spells(labels: NDArray[Any], learner: Learner) -> Iterator[tuple[int, int, NDArray[Any] | None]]:
-    """Cut the rows where a label is new: yield each spell's first row and end, and the classes where they are more."""
+def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDArray[Any]]]:
+    """Return the rows in parts, each with the label that is new there, if any."""
     known = learner.classes.labels
     if not learner.multiclass or (labels.size == 1 and labels[0] in known):
-        yield 0, labels.size, None
-        return
-    found, firsts = np.unique(labels, return_index=True)
-    edges = [*sorted(firsts[~np.isin(found, known)].tolist()), labels.size]
-    if edges[0] > 0:
-        yield 0, edges[0], None
-    for first, end in itertools.pairwise(edges):
-        known = np.append(known, labels[first])
-        yield first, end, known
+        return [(slice(0, labels.size), known[:0])]
+    return cut_at_new_labels(labels, known)
 
 
 def _blocks(
     values: Floats, numbers: NDArray[np.int32], learner: Learner, weights: Floats
 ) -> Iterator[tuple[slice, SparseBlock]]:
-    """Cut a table into blocks: sparse rows, whose sums run from left to right as those of a single example do."""
+    """Cut a table into blocks of sparse rows, whose sums run from left to right like those of a single example."""
     n, width = values.shape
     most = min(n, max(1, _ENTRIES // max(1, width)))
     indices = np.tile(numbers, most) if most > 1 else numbers

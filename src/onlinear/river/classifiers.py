@@ -1,4 +1,4 @@
-"""The classifiers: River's methods over what `Learning` knows. One thread at a time may use one, also to predict."""
+"""The classifiers, with River's methods. They are not thread-safe, not even for predicting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from river import base
 from onlinear.engine.passes import MISTAKES, ROUNDS, UPDATES
 from onlinear.errors import ParameterError
 from onlinear.river.by_name import ByName
-from onlinear.river.frames import Frame
+from onlinear.river.frames import NamedTable
 from onlinear.river.labels import label_array
 from onlinear.river.learning import Learning
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
@@ -21,21 +21,21 @@ from onlinear.runs.outcome import Run
 
 
 class NamedClassifier(base.MiniBatchClassifier):
-    """What the classifiers have in common; a subclass's constructor says what they begin with."""
+    """The base of the classifiers; the constructor of a subclass creates `_learning`."""
 
     _learning: Learning
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Predict, be told the answer, learn.
+        """Learn from one example.
 
         Parameters
         ----------
         x : dict
-            The features by name: finite numbers. New ones may come at any time, and others stay away.
+            The features by name: finite numbers. New features may appear at any time; missing ones are 0.
         y : bool, str or number
             The label.
         w : float
-            The weight of the example, by which the step is multiplied; only perceptrons take one other than 1.
+            The weight of the example, by which the step is multiplied; only perceptrons support values other than 1.
         """
         form = self._learning.form
         if type(form) is ByName and w == 1.0 and (y is True or y is False):
@@ -44,7 +44,7 @@ class NamedClassifier(base.MiniBatchClassifier):
             self._learning.learn(x, y, w)
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """Return the predicted label; None before anything was learned. A tie is shown as the first class."""
+        """Return the predicted label, or None before the first call of `learn_one`. A tie gives the first class."""
         form = self._learning.form
         if type(form) is ByName:
             score = form.score(x)
@@ -52,35 +52,35 @@ class NamedClassifier(base.MiniBatchClassifier):
         return self._learning.predict(x)
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """Raise: a score is no probability."""
-        raise NotImplementedError(f"{type(self).__name__} has no probabilities, but scores: decision_function_one")
+        """Raise `NotImplementedError`: scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities; use decision_function_one")
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Raise: a score is no probability."""
-        raise NotImplementedError(f"{type(self).__name__} has no probabilities, but scores: decision_function_one")
+        """Raise `NotImplementedError`: scores are not probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} does not predict probabilities; use decision_function_one")
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
-        """Return the score: above 0 speaks for True. Where each class has its weights, a dict of their scores."""
+        """Return the score, positive for True; with a weight vector per class, a dict of scores by label."""
         return self._learning.score(x)
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn from the rows of a frame in their order: the same, to the last bit, as row by row with `learn_one`.
+        """Learn from the rows of a frame in order, with the same result as `learn_one` on each row, to the last bit.
 
         Parameters
         ----------
-        X : frame of pandas or polars
-            A column for each feature.
+        X : pandas or polars frame
+            A column per feature.
         y : series
-            A label for each row.
+            A label per row.
         w : float or series
-            The weight of all rows, or of each.
+            One weight for all rows, or one per row.
         """
-        frame = Frame(X)
+        frame = NamedTable(X)
         self._learning.learn_many(frame.names, frame.values(), label_array(y, frame.n), w)
 
     def predict_many(self, X: Any) -> Any:
-        """Return the predicted labels of a frame's rows, as a series of the same library."""
-        frame = Frame(X)
+        """Return the predicted labels of the rows of a frame, as a series of the same library."""
+        frame = NamedTable(X)
         return frame.series(self._learning.predict_many(frame.names, frame.values()))
 
     @property
@@ -89,7 +89,7 @@ class NamedClassifier(base.MiniBatchClassifier):
 
     @property
     def classes(self) -> list[Any]:
-        """The labels that are known."""
+        """The known labels."""
         return self._learning.labels
 
     @property
@@ -99,33 +99,33 @@ class NamedClassifier(base.MiniBatchClassifier):
 
     @property
     def mistakes(self) -> int:
-        """The number of examples on which the prediction was wrong."""
+        """The number of wrong predictions, each made before its label was known."""
         return sum(self._learning.counts[MISTAKES:])
 
     @property
     def updates(self) -> int:
-        """The number of examples on which a step was taken."""
+        """The number of updates."""
         return self._learning.counts[UPDATES]
 
     @property
     def weights(self) -> dict[Any, Any]:
-        """The weight of each feature, by name; where each class has its weights, such a dict for each label."""
+        """The weights by name; with a weight vector per class, a dict of these by label."""
         return self._learning.weights
 
     @property
     def intercept(self) -> Any:
-        """The intercept, 0 where none is fitted; where each class has its weights, one for each label."""
+        """The intercept, 0 if none is fitted; with a weight vector per class, a dict by label."""
         return self._learning.intercept
 
     @property
     def margin_upper_bound(self) -> float | None:
-        """No separator of the examples so far has a larger margin; see `onlinear.Run.margin_upper_bound`."""
+        """An upper bound on the margin of every separator; see `onlinear.Run.margin_upper_bound`."""
         return self._learning.margin_upper_bound
 
     def as_run(self) -> Run:
-        """Return what was learned as a `Run`: to save, to certify, to predict with from arrays.
+        """Return the state as a `Run`, for saving, certifying, and predicting from arrays.
 
-        Its features are in the order in which learning met them, and ``state.names`` has their names as text.
+        Its features are in the order of their first example, and ``state.names`` has their names as strings.
 
         Examples
         --------
@@ -147,16 +147,16 @@ class NamedClassifier(base.MiniBatchClassifier):
 class PerceptronClassifier(NamedClassifier):
     """The perceptron: ``w ← w + y·x`` on a mistake.
 
-    With labels True and False there is one weight vector. Other labels have one each, the right and the wrongly best
-    class learn, and new classes may come at any time.
+    With the labels True and False there is one weight vector. Otherwise each label has one: on a mistake, the correct
+    class and the predicted class are updated. New labels may appear at any time.
 
     Parameters
     ----------
     tie : {"mistake", "negative", "positive"}
-        What a score of exactly 0 predicts: neither label (it counts against both, and is shown as False), False, or
-        True. Among more than two classes a tie is a mistake.
+        What a score of exactly 0 predicts: neither label (it counts as a mistake, and `predict_one` returns False),
+        False, or True. With more than two classes it must be "mistake".
     fit_intercept : bool
-        Learn as if every example had a further feature 1.
+        Whether to learn an intercept.
 
     Examples
     --------
@@ -179,13 +179,13 @@ class MarginPerceptronClassifier(NamedClassifier):
     Parameters
     ----------
     margin : float
-        In the units of the score, or of ‖x‖ where normalised; at least 0.
+        The margin in the units of the score, or of ‖x‖ if `normalized`; at least 0.
     normalized : bool
         Whether the margin is multiplied by ‖w‖.
     tie : {"mistake", "negative", "positive"}
-        What counts as a mistake at a score of exactly 0; the step does not depend on it.
+        Whether a score of exactly 0 counts as a mistake; updates do not depend on it.
     fit_intercept : bool
-        Learn as if every example had a further feature 1.
+        Whether to learn an intercept.
 
     Examples
     --------
@@ -207,20 +207,20 @@ class MarginPerceptronClassifier(NamedClassifier):
 
 
 class WinnowClassifier(NamedClassifier):
-    """Winnow: ``w_n ← w_n·(1+β)^(±1)`` on the features that are on, after a missed positive (+) or a false one (−).
+    """Winnow: ``w_n ← w_n·(1+β)^(±1)`` for the active features, after a false negative (+) or a false positive (−).
 
-    For many features of which few matter. It tells two classes apart.
+    For two classes, and many features of which few are relevant.
 
     Parameters
     ----------
     threshold : float
-        θ > 0: positive is predicted where the weights of the features that are on sum up to more. About the number of
-        features that will come is best, and the order of magnitude is enough; a stream of dicts cannot say it, so you
-        do. Features start with weight 1.
+        θ > 0: positive is predicted if the weights of the active features sum to more. A good choice is the expected
+        number of features; the order of magnitude is enough. It has no default because a stream of dicts does not tell
+        the number of features. Features start with weight 1.
     beta : float
-        β > 0; promotion multiplies by 1 + β, demotion divides.
+        β > 0; a promotion multiplies by 1 + β, a demotion divides by it.
     binarize : float or None
-        Features with values above it are on, others off. None: values are 0 or 1 already, and others are refused.
+        Features with values above it are active. None: values must be 0 or 1, and anything else is an error.
     labels : pair
         The labels (negative, positive).
 
@@ -255,14 +255,14 @@ class WinnowClassifier(NamedClassifier):
 
 
 class OnlineClassifier(NamedClassifier):
-    """Any rule as a classifier: one of `onlinear.rules`, or one of your own.
+    """A classifier for any rule: one of `onlinear.rules`, or your own.
 
     Parameters
     ----------
     rule : a rule, optional
-        None: ``Perceptron()``. It must not need to know the number of features, which a stream of dicts cannot say.
+        The default is ``Perceptron()``. It must not depend on the number of features, which is unknown for dicts.
     fit_intercept : bool
-        Learn as if every example had a further feature 1. Rules for 0/1 inputs refuse it.
+        Whether to learn an intercept. Rules for 0/1 inputs do not support it.
 
     Examples
     --------
@@ -277,19 +277,19 @@ class OnlineClassifier(NamedClassifier):
     def __init__(self, rule: Any = None, fit_intercept: bool = True) -> None:
         self.rule = rule
         self.fit_intercept = fit_intercept
-        self._learning = Learning(_usable(Perceptron() if rule is None else rule), fit_intercept=fit_intercept)
+        self._learning = Learning(_checked_rule(Perceptron() if rule is None else rule), fit_intercept=fit_intercept)
 
 
-def _usable(rule: Any) -> Any:
-    """Return the rule, once it is known that it can learn from dicts."""
+def _checked_rule(rule: Any) -> Any:
+    """Return the rule; raise if it cannot learn from dicts."""
     check_rule(rule)
     name = type(rule).__name__
     if rule.inputs == "advice":
-        raise ParameterError(f"{name} learns from the advice of experts, which are always the same, not from dicts")
+        raise ParameterError(f"{name} learns from the advice of a fixed set of experts, not from dicts")
     if needs_width(rule):
-        raise ParameterError(f"{rule!r} goes by the number of features; a stream of dicts cannot say it, so name it")
+        raise ParameterError(f"{rule!r} depends on the number of features, which is unknown for dicts; set it")
     if not rule._fields:
         raise ParameterError(
-            f"{name} has no fields, and River cannot clone an empty tuple; give it one, such as a rate"
+            f"{name} has no fields, and River cannot clone an empty tuple; add a field, such as a rate"
         )
     return rule

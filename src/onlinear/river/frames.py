@@ -1,4 +1,4 @@
-"""Tables of examples: frames of pandas or polars, as arrays and back."""
+"""Conversion of pandas and polars frames to arrays, and of results back to series."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _NUMBERS = "fiub"
 """The kinds of NumPy types that hold numbers."""
 
 
-class Frame:
-    """A frame's columns by name, and its values as numbers."""
+class NamedTable:
+    """The columns of a frame by name, and its values as numbers."""
 
     def __init__(self, X: Any) -> None:
         if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
-            raise DataError(f"X is {type(X).__name__}; it must be a frame of pandas or polars, a column a feature")
+            raise DataError(f"X is {type(X).__name__}; it must be a pandas or polars frame with a column per feature")
         self.native = X
         self.names = list(X.columns)
         self.n = len(X)
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise DataError(f"feature {twice!r}: two columns have this name; features are told apart by their names")
+            raise DataError(f"feature {twice!r}: two columns have this name; names must be distinct")
 
     def values(self) -> Floats:
-        """Return the values in float64, a row for each example."""
-        # Of dates and the like polars would make numbers without a word.
+        """Return the values in float64, with a row per example."""
+        # polars would convert dates and times to numbers silently.
         if not any(dtype.is_temporal() for dtype in getattr(self.native, "schema", {}).values()):
             values = self.native.to_numpy()
             if values.dtype.kind in _NUMBERS:
@@ -40,7 +40,7 @@ class Frame:
         return np.column_stack(columns).astype(np.float64)
 
     def series(self, values: list[Any]) -> Any:
-        """Return a series of the frame's own library, with a value for each row."""
+        """Return a series of the same library, with a value per row."""
         homes = (cls.__module__.partition(".")[0] for cls in type(self.native).__mro__)
         library = importlib.import_module(next(home for home in homes if home in {"pandas", "polars"}))
         if not hasattr(self.native, "index"):
@@ -50,7 +50,7 @@ class Frame:
 
 
 def _column(values: NDArray[Any], name: Any) -> NDArray[Any]:
-    """Return a column as numbers; where it holds objects, these must be numbers one by one."""
+    """Return a column as numbers; objects are converted one by one."""
     if values.dtype.kind in _NUMBERS:
         return values
     cells = values.tolist() if values.dtype.kind == "O" else list(values)

@@ -1,4 +1,4 @@
-"""Labels as River's users give them: True and False, texts, numbers; of one kind in one model."""
+"""Labels: booleans, strings or numbers, of one type per model."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from onlinear.errors import DataError
 def plain_label(y: Any, where: str = "") -> Any:
     """Return a label as a plain bool, int, float or str."""
     label = y.item() if isinstance(y, np.generic) else y
-    if type(label) is bool or (type(label) is str and not label.endswith("\0")):  # NumPy cuts these off
+    if type(label) is bool or (type(label) is str and not label.endswith("\0")):  # which NumPy would strip
         return label
     if (type(label) is int and -(2**63) <= label < 2**63) or (type(label) is float and math.isfinite(label)):
         return label
     raise DataError(
-        f"{where}label {y!r}; a label is True or False, a text that does not end in a NUL, or a number that is finite"
-        " and has at most 64 bits"
+        f"{where}label {y!r}; a label must be True or False, a string that does not end in NUL, or a finite number of"
+        " at most 64 bits"
     )
 
 
 def label_array(y: Any, n: int) -> NDArray[Any]:
-    """Return the labels of n rows as an array, once they are known to be of one kind."""
+    """Return the labels of n rows as an array; raise unless they are of one type."""
     series = y if isinstance(y, np.ndarray) else y.to_numpy() if hasattr(y, "to_numpy") else None
-    # Of a list such as [1, "a"] NumPy would make texts without a word.
+    # NumPy would convert a list such as [1, "a"] to strings silently.
     labels = np.asarray(y, dtype=object) if series is None else series
     if labels.shape != (n,):
-        raise DataError(f"X has {n} row(s), y the shape {labels.shape}; it must be a series with a label for each row")
+        raise DataError(f"X has {n} row(s), y has shape {labels.shape}; y must be a series with one label per row")
     if labels.dtype.kind in "bi":
         return labels
     plain = [plain_label(label, f"row {i}, ") for i, label in enumerate(labels.tolist())]
@@ -40,9 +40,9 @@ def label_array(y: Any, n: int) -> NDArray[Any]:
 
 
 def check_kind(label: Any, kind: type, where: str = "") -> None:
-    """Raise where a label is of another kind than those before it."""
+    """Raise if a label is of another type than those before it."""
     if type(label) is not kind:
         raise DataError(
-            f"{where}label {label!r} is of type {type(label).__name__}; the others are of type {kind.__name__},"
-            " and the labels of one model are of one type"
+            f"{where}label {label!r} is of type {type(label).__name__}, the labels before it of type {kind.__name__};"
+            " the labels of a model must be of one type"
         )

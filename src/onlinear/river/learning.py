@@ -1,4 +1,4 @@
-"""What a classifier has learned, whichever way: by name in plain Python, or by number in compiled code."""
+"""The state of a classifier: weights by name in plain Python, or by index in compiled code."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from onlinear.runs.outcome import Run
 _BOOLS = Classes(np.array([False, True]))
 
 _SHARE = 16
-"""Weights move from arrays to a dict when single examples have come, in number this part of the features: however
-single examples and tables alternate, moving then takes less time than learning."""
+"""Weights move from arrays to a dict after one single example per this many features. However single examples and
+tables alternate, moving then takes less time than learning."""
 
 
 class Learning:
-    """A rule, and what it has learned from examples whose features have names.
+    """A rule and its state, for examples whose features have names.
 
-    It begins with the first label. True and False, or the pair of labels that was named, share one weight vector;
-    of other labels each has its own, and new ones may come at any time.
+    The state is created at the first label. True and False, or the two labels in `pair`, share one weight vector.
+    Otherwise each label has its own, and new labels may appear at any time.
 
     Parameters
     ----------
     rule : a rule
     fit_intercept : bool
     binarize : float or None
-        Values above it count as 1, others as 0; None: values are taken as they are.
+        Values above it become 1, others 0. None: values are not changed.
     pair : pair of labels, optional
         The labels (negative, positive).
     """
@@ -57,7 +57,7 @@ class Learning:
         self._singles = 0
 
     def learn(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn from one example of weight w; all or nothing."""
+        """Learn from one example of weight w; an error leaves the state unchanged."""
         weights = self._weights(w, 1)
         labels = np.array([plain_label(y)])
         form = self._for_one(self._for_labels(labels))
@@ -68,7 +68,7 @@ class Learning:
         self.form = form
 
     def score(self, x: Mapping[Any, Any]) -> Any:
-        """Return the score of an example, with a weight vector a class a score for each; None before all learning."""
+        """Return the score of an example, or its score for each class; None before the first label."""
         if self.form is None:
             return None
         self.form = form = self._for_one(self.form)
@@ -78,7 +78,7 @@ class Learning:
         return self._by_class(scores[0].tolist())
 
     def predict(self, x: Mapping[Any, Any]) -> Any:
-        """Return the predicted label of an example; None before all learning."""
+        """Return the predicted label of an example; None before the first label."""
         if self.form is None:
             return None
         self.form = form = self._for_one(self.form)
@@ -89,37 +89,37 @@ class Learning:
         return form.learner.classes.decode(codes)[0].item()
 
     def learn_many(self, names: list[Any], values: Floats, labels: NDArray[Any], w: Any) -> None:
-        """Learn from a table row by row; all or nothing."""
+        """Learn from the rows of a table in order; an error leaves the state unchanged."""
         weights = self._weights(w, len(values))
         if len(values):
-            form = _numbered(self._for_labels(labels))
-            form.learn(names, self._ready(names, values), labels, weights)
+            form = _to_numbers(self._for_labels(labels))
+            form.learn(names, self._binarized(names, values), labels, weights)
             self.form = form
 
     def predict_many(self, names: list[Any], values: Floats) -> list[Any]:
         """Return the predicted labels of a table's rows."""
         if self.form is None or not len(values):
             return [None] * len(values)
-        self.form = form = _numbered(self.form)
-        _, codes = form.score(names, self._ready(names, values))
+        self.form = form = _to_numbers(self.form)
+        _, codes = form.score(names, self._binarized(names, values))
         labels: list[Any] = form.learner.classes.decode(codes).tolist()
         return labels
 
     @property
     def labels(self) -> list[Any]:
-        """The labels that are known: those named, True and False, or those that have come so far."""
+        """The known labels: the given pair, False and True, or those that have appeared so far."""
         if isinstance(self.form, ByNumber):
             return list(self.form.learner.classes.labels.tolist())
         return [False, True] if self.form else []
 
     @property
     def counts(self) -> list[int]:
-        """What the passes count, in their order."""
+        """The counters of the passes, in their order."""
         return [0] * MISTAKES if self.form is None else list(self.form.counts)
 
     @property
     def weights(self) -> dict[Any, Any]:
-        """The weights by name; with a weight vector a class, such a dict for each label."""
+        """The weights by name; with a weight vector per class, a dict of these by label."""
         if self.form is None:
             return {}
         if isinstance(self.form, ByName):
@@ -130,7 +130,7 @@ class Learning:
 
     @property
     def intercept(self) -> Any:
-        """The intercept; with a weight vector a class, a dict of them."""
+        """The intercept; with a weight vector per class, a dict by label."""
         if self.form is None:
             return 0.0
         if isinstance(self.form, ByName):
@@ -140,14 +140,14 @@ class Learning:
 
     @property
     def margin_upper_bound(self) -> float | None:
-        """The bound on the margin of every separator; None where the rule is not additive."""
+        """An upper bound on the margin of every separator; None if the rule is not additive."""
         if self.form is None:
             return math.inf if self.rule.additive else None
-        return Run(_numbered(self.form).learner.glance()).margin_upper_bound
+        return Run(_to_numbers(self.form).learner.glance()).margin_upper_bound
 
     @property
     def can_have_many_classes(self) -> bool:
-        """Whether labels other than True and False may come, and any number of them."""
+        """Whether the labels may be other than False and True, and any number of them."""
         try:
             Learner(self.rule, ManyClasses(np.array([0])), fit_intercept=self.fit_intercept, normalize=False)
         except ParameterError:
@@ -155,26 +155,26 @@ class Learning:
         return self.pair is None
 
     def run(self) -> Run:
-        """Return what was learned as a run, with the names of the features."""
+        """Return the state as a run, with the names of the features."""
         if self.form is None:
-            raise DataError("nothing has been learned yet; there is no run before the first label")
-        form = _numbered(self.form)
+            raise DataError("nothing has been learned yet; call learn_one first")
+        form = _to_numbers(self.form)
         names = tuple(map(str, form.index))
         if len(set(names)) < len(names):
-            raise DataError("two features have names that look the same as text; a run tells them apart by their text")
+            raise DataError("two features have the same name as text; the names in a run must be distinct strings")
         learner = form.learner.twin()
         learner.take_names(names)
         return Run(learner.rest())
 
     def _for_labels(self, labels: NDArray[Any]) -> ByName | ByNumber:
-        """Return the form that can learn from these labels: the one there is, or the first."""
+        """Return the form that can learn from these labels; create it at the first label."""
         if self.form is None:
-            return self._begun(labels[0].item())
+            return self._first_form(labels[0].item())
         check_kind(labels[0].item(), type(self.labels[0]))
         return self.form
 
-    def _begun(self, label: Any) -> ByName | ByNumber:
-        """Return the form before the first example, whose label this is."""
+    def _first_form(self, label: Any) -> ByName | ByNumber:
+        """Return the form before the first example, which has this label."""
         classes: Classes | ManyClasses
         if self.pair is None:
             classes = _BOOLS if isinstance(label, bool) else ManyClasses(np.array([label]))
@@ -183,7 +183,7 @@ class Learning:
             if label not in classes.labels.tolist() or type(label) is not type(classes.labels[0].item()):
                 negative, positive = map(show, classes.labels)
                 named = f"{negative} (negative) and {positive} (positive)"
-                raise DataError(f"label {label!r}; the labels are {named}: name others by labels=(negative, positive)")
+                raise DataError(f"label {label!r}; the labels are {named}: set labels=(negative, positive)")
         if _can_go_by_name(self.rule, classes):
             return ByName(self.rule, {}, 0.0, int(self.fit_intercept), [0] * (MISTAKES + 2), [0.0, 0.0])
         learner = Learner(self.rule, classes, fit_intercept=self.fit_intercept, normalize=False)
@@ -191,30 +191,30 @@ class Learning:
         return ByNumber(learner, ())
 
     def _for_one(self, form: ByName | ByNumber) -> ByName | ByNumber:
-        """Return the form for a single example: that by name, where it is possible and moving is worth it."""
+        """Return the form for a single example: the one by name, if the rule allows it and moving pays off."""
         if isinstance(form, ByName) or not _can_go_by_name(self.rule, form.learner.classes):
             return form
         self._singles += 1
         if self._singles * _SHARE < len(form.index):
             return form
         self._singles = 0
-        return _named(form)
+        return _to_names(form)
 
     def _by_class(self, values: Any) -> Any:
-        """Return a value as it is, or where there is one a class, by label."""
+        """Return a single value unchanged, and one value per class as a dict by label."""
         return values if isinstance(values, float) else dict(zip(self.labels, values, strict=True))
 
     def _weights(self, w: Any, n: int) -> Floats:
-        """Return the weights of n examples, of which one was given for all, or one for each; none where all are 1."""
+        """Return the weights of n examples, from one weight for all or one each; empty if all are 1."""
         if np.ndim(w) > 0:
             return as_weights(self.rule, w, n)
         return as_weights(self.rule, None if w == 1.0 else np.full(n, w), n)
 
     def _row(self, x: Mapping[Any, Any]) -> Floats:
-        return self._ready(list(x), np.asarray(as_numbers(x)).reshape(1, -1))
+        return self._binarized(list(x), np.asarray(as_numbers(x)).reshape(1, -1))
 
-    def _ready(self, names: list[Any], values: Floats) -> Floats:
-        """Return the values of a table as the rule takes them."""
+    def _binarized(self, names: list[Any], values: Floats) -> Floats:
+        """Return the values of a table, binarized if the rule needs it."""
         if self.binarize is None:
             return values
         bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
@@ -224,12 +224,12 @@ class Learning:
 
 
 def _can_go_by_name(rule: Any, classes: Classes | ManyClasses) -> bool:
-    """Tell whether what `ByName` asks of a rule holds, and the labels are True and False."""
+    """Tell whether the rule meets the requirements of `ByName`, and the labels are False and True."""
     return type(rule) is Perceptron and classes.labels.dtype == bool
 
 
-def _named(form: ByNumber) -> ByName:
-    """Return the same by name."""
+def _to_names(form: ByNumber) -> ByName:
+    """Return the same state by name."""
     learner = form.learner
     w = learner.arrays.tolist()
     intercept = w.pop(0) if learner.bias else 0.0
@@ -237,8 +237,8 @@ def _named(form: ByNumber) -> ByName:
     return ByName(learner.rule, features, intercept, learner.bias, learner.counts.tolist(), learner.sums.tolist())
 
 
-def _numbered(form: ByName | ByNumber) -> ByNumber:
-    """Return the same by number."""
+def _to_numbers(form: ByName | ByNumber) -> ByNumber:
+    """Return the same state by index."""
     if isinstance(form, ByNumber):
         return form
     features = form.features
@@ -251,7 +251,7 @@ def _numbered(form: ByName | ByNumber) -> ByNumber:
 
 @functools.lru_cache(maxsize=8)
 def _blank(rule: Perceptron, bias: int) -> Learner:
-    """Return a learner that knows no features; what it has found out about compiled code, its twins know too."""
+    """Return a learner without features; its twins share its compiled code."""
     learner = Learner(rule, _BOOLS, fit_intercept=bool(bias), normalize=False)
     learner.begin(0)
     return learner

@@ -1,4 +1,4 @@
-"""The values of an example's features as numbers, and what is said of those that are none."""
+"""The values of features as numbers, and the errors for those that are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onlinear.errors import DataError
 from onlinear.rules.rule import INPUTS
 
 PLAIN = frozenset({float, int, bool})
-"""Python's own numbers, of which sums are floats as in compiled code."""
+"""The types of Python numbers, whose sums are floats as in compiled code."""
 
 
 def as_numbers(x: Mapping[Any, Any]) -> array[float]:
@@ -26,15 +26,15 @@ def as_numbers(x: Mapping[Any, Any]) -> array[float]:
 
 
 def as_floats(values: Collection[Any]) -> array[float]:
-    """Return values as floats, each the nearest; raise where one is not a real number."""
+    """Return values as the nearest floats; raise if one is not a real number."""
     if not PLAIN.issuperset(map(type, values)) and any(isinstance(v, complex | np.complexfloating) for v in values):
-        raise TypeError("a complex number")  # of which NumPy would drop the imaginary part
-    # It takes whatever calls itself a number, but no text: float() would.
+        raise TypeError("a complex number")  # NumPy would drop the imaginary part
+    # Unlike float(), this accepts numbers of any type, but no strings.
     return array("d", [*values])
 
 
 def refusal(x: Mapping[Any, Any], where: str = "", inputs: str = "real") -> DataError:
-    """Return the error for an example that cannot be scored: its first bad value, or else that the sum is too large."""
+    """Return the error for an example that cannot be scored: its first bad value, or an overflow."""
     for name, value in x.items():
         wrong = fault(value, inputs)
         if wrong is not None:
@@ -49,7 +49,7 @@ def row_refusal(names: list[Any], values: Floats, i: int, inputs: str) -> DataEr
 
 
 def fault(value: Any, inputs: str) -> str | None:
-    """Return what is wrong with a value, and what to do; None where a rule with such inputs takes it."""
+    """Return what is wrong with a value, and the remedy; None if a rule with such inputs accepts it."""
     if isinstance(value, str | bytes):
         return "inputs must be numbers: one-hot encode it first"
     if value is None:
@@ -61,6 +61,6 @@ def fault(value: Any, inputs: str) -> str | None:
     except (TypeError, ValueError):
         return f"inputs must be numbers, not {type(value).__name__}"
     if not math.isfinite(number):
-        return "inputs must be finite, no NaN and no infinity: impute it, or leave the feature out"
+        return "inputs must be finite, not NaN or infinity: impute it, or leave the feature out"
     good, demand = INPUTS[inputs].good, INPUTS[inputs].demand
     return None if good(np.array([number]))[0] else demand

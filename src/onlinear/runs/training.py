@@ -13,7 +13,7 @@ from onlinear.checks import check_integers
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError, ParameterError
-from onlinear.models.checkpoint import Checkpoint, command
+from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, begin
@@ -125,7 +125,7 @@ def train(
 def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
     """Return the arguments of training, as a checkpoint stores them."""
     state = options.state.state if isinstance(options.state, Run) else options.state
-    return command(
+    return describe_training(
         rule,
         state,
         options.start,
