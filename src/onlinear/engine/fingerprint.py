@@ -15,7 +15,7 @@ import hashlib
 import itertools
 import secrets
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ import numpy as np
 # Code that an upgrade changes as a whole, and the engine, whose source is digested: names suffice.
 _FOREIGN = ("builtins", "llvmlite", "math", "numba", "numpy", "scipy")
 _ENGINE = __name__.rpartition(".")[0]
+_FOLDER = Path(__file__).parent
+_COMPILED = ("algebra", "compile", "draws", "flat", "passes", "rows", "snapshot", "vectors")
+"""The modules of the engine that a compiled rule is made from, or by."""
 
 # What typing.NamedTuple writes into a class, and the methods of a rule that always run as plain Python.
 _NOT_COMPILED = frozenset(
@@ -66,12 +69,41 @@ def own_fingerprint(cls: Any) -> str | None:
     return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:16]
 
 
+def source_digest(function: Callable[..., Any], forms: Mapping[Any, Any]) -> str:
+    """Return a digest of what a function of this library is compiled from.
+
+    That is the source of each file with a function that it reaches, and the constants that these functions read.
+    `forms` has what compiled code runs instead of a function.
+    """
+    files, constants = {str(_FOLDER / f"{name}.py") for name in ("compile", "flat", "vectors")}, set()
+    seen: dict[int, Any] = {}
+    found: list[Any] = [function]
+    while found:
+        one = found.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        if isinstance(one, types.FunctionType) and _is_ours(one):
+            files.add(one.__code__.co_filename)
+            found += [forms.get(one), *(target for _, target in references(one))]
+        elif hasattr(one, "__wrapped__"):  # an intrinsic, whose helpers are in its file
+            files.add(one.__wrapped__.__code__.co_filename)
+        elif isinstance(one, int | float | tuple | np.ndarray):
+            constants.add("\0".join(_tokens(one, {})))
+    return _files_digest(sorted(files), sorted(constants))
+
+
 @functools.cache
 def _engine_digest() -> str:
-    """Return a digest of the engine's own source: compiled passes contain it."""
+    """Return a digest of the part of the engine's own source that every compiled rule contains."""
+    return _files_digest([_FOLDER / f"{name}.py" for name in _COMPILED], [])
+
+
+def _files_digest(files: Iterable[Path | str], constants: Iterable[str]) -> str:
     digest = hashlib.sha256(np.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for path in files:
+        digest.update(Path(path).read_bytes())
+    digest.update("\0".join(constants).encode())
     return digest.hexdigest()
 
 

@@ -12,7 +12,8 @@ index j·k + r of a per-feature array: the classes' weights for one feature lie 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +112,6 @@ class PairRow(NamedTuple):
 
 Row: TypeAlias = SingleRow | PairRow
 
-DENSE = (DenseBlock, DenseRows, DenseRow)
-
 
 def dense_rows(X: DenseBlock) -> DenseRows:
     weighted = X.weights.size > 0
@@ -135,9 +134,15 @@ def sparse_rows(X: SparseBlock) -> SparseRows:
     )
 
 
+OPEN_ROWS: Final[dict[type, Callable[[Any], DenseRows | SparseRows]]] = {
+    DenseBlock: dense_rows,
+    SparseBlock: sparse_rows,
+}
+
+
 def open_rows(X: Block) -> DenseRows | SparseRows:
     """Open a block for a pass."""
-    return dense_rows(X) if isinstance(X, DenseBlock) else sparse_rows(X)
+    return OPEN_ROWS[type(X)](X)
 
 
 def dense_row(X: DenseRows, i: int) -> DenseRow:
@@ -157,9 +162,12 @@ def sparse_row(X: SparseRows, i: int) -> SparseRow:
     return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight)
 
 
+ROW: Final[dict[type, Callable[[Any, int], SingleRow]]] = {DenseRows: dense_row, SparseRows: sparse_row}
+
+
 def row(X: Any, i: int) -> SingleRow:
     """Return a cursor on row i of an opened block."""
-    return dense_row(X, i) if isinstance(X, DenseRows) else sparse_row(X, i)
+    return ROW[type(X)](X, i)
 
 
 def dense_well_formed(x: DenseRow) -> bool:
@@ -171,6 +179,17 @@ def sparse_well_formed(x: SparseRow) -> bool:
     return x.size >= 0 and all_below(x.indices, x.first, x.size, x.width)
 
 
+WELL_FORMED: Final[dict[type, Callable[[Any], bool]]] = {DenseRow: dense_well_formed, SparseRow: sparse_well_formed}
+
+
 def well_formed(x: SingleRow) -> bool:
     """Tell whether the row stays inside its block."""
-    return dense_well_formed(x) if isinstance(x, DenseRow) else sparse_well_formed(x)
+    return WELL_FORMED[type(x)](x)
+
+
+OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
+    open_rows: OPEN_ROWS,
+    row: ROW,
+    well_formed: WELL_FORMED,
+}
+"""The operations of this module, each with its function for every layout."""

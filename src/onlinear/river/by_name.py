@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
-from onlinear.river.named import NamedRow, NamedWeights
+from onlinear.river.named import NamedRow, NamedWeights, named_dot, named_length
 from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
 
@@ -83,7 +83,7 @@ class ByName:
             self._forget_unmet()
         row.features = x
         try:
-            score = row.dot(weights)
+            score = named_dot(weights, row)
         except (TypeError, OverflowError):
             score = None
         # A float says that no NumPy number was among the values: a float32 would have made another sum.
@@ -93,7 +93,7 @@ class ByName:
         else:
             self._scored = None
             row.features = dict(zip(x, as_numbers(x), strict=True))
-            score = float(row.dot(weights))
+            score = float(named_dot(weights, row))
             if not isfinite(score):
                 raise refusal(x)
         self._score = score
@@ -125,7 +125,7 @@ class ByName:
         if step > 0.0:
             counts[UPDATES] += 1
             self.sums[STEPS] += step
-            self.sums[REACH] += step * row.length()
+            self.sums[REACH] += step * named_length(row)
 
     def _forget_unmet(self) -> None:
         features = self._weights.features

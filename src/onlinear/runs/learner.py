@@ -16,6 +16,7 @@ from onlinear.engine import passes
 from onlinear.engine.algebra import dot
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseRow
+from onlinear.engine.runner import runner_for
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.models.state import Room, State, each_array, rearranged, sealed, started, weights_of
 from onlinear.rules.rule import INPUTS, TIES, predicts_by_sign
@@ -252,12 +253,9 @@ class Learner:
         return DataError(f"{where}: its score overflows{too_short}; scale the inputs")
 
     def _bind(self, n: int) -> None:
-        # numba is imported here, by the first run, and not before.
-        from onlinear.engine.compile import Runner
-
         self.n_features = n
         self.engine_rule = self.rule.for_width(n)
-        self.runner = Runner(self.engine_rule)
+        self.runner = runner_for(self.engine_rule)
 
     def vector(self, name: str, given: Any) -> Floats:
         """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
