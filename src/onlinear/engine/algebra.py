@@ -197,6 +197,25 @@ def weight(x: Row) -> float:
     return WEIGHT[type(x)](x)
 
 
+def row_trial(x: SingleRow) -> int:
+    return x.trial
+
+
+def pair_trial(x: PairRow) -> int:
+    return x.x.trial
+
+
+TRIAL: Final[dict[type, Callable[[Any], int]]] = {DenseRow: row_trial, SparseRow: row_trial, PairRow: pair_trial}
+
+
+def trial(x: Row) -> int:
+    """Return the number of the round, 1 in the first; when predicting, that of the round to come.
+
+    For step sizes that depend on it: ``add(w, y / math.sqrt(trial(x)), x)``.
+    """
+    return TRIAL[type(x)](x)
+
+
 def row_size(x: SingleRow) -> int:
     return x.size + x.bias
 
@@ -272,6 +291,7 @@ OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
     squared_norm: SQUARED_NORM,
     length: LENGTH,
     weight: WEIGHT,
+    trial: TRIAL,
     size: SIZE,
     index: INDEX,
     value: VALUE,

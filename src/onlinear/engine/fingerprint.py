@@ -21,17 +21,17 @@ from typing import Any
 
 import numpy as np
 
+from onlinear.engine.protocol import NOT_COMPILED
+
 # Code that an upgrade changes as a whole, and the engine, whose source is digested: names suffice.
 _FOREIGN = ("builtins", "llvmlite", "math", "numba", "numpy", "scipy")
 _ENGINE = __name__.rpartition(".")[0]
 _FOLDER = Path(__file__).parent
-_COMPILED = ("algebra", "compile", "draws", "flat", "passes", "rows", "snapshot", "vectors")
+_COMPILED = ("algebra", "compile", "draws", "flat", "passes", "protocol", "rows", "snapshot", "vectors")
 """The modules of the engine that a compiled rule is made from, or by."""
 
 # What typing.NamedTuple writes into a class, and the methods of a rule that always run as plain Python.
-_NOT_COMPILED = frozenset(
-    {"_asdict", "_make", "_replace", "start", "for_width", "check", "check_start", "goal_margin", "potentials"}
-)
+_LEFT_OUT = NOT_COMPILED | {"_asdict", "_make", "_replace"}
 
 
 def methods(cls: type) -> dict[str, Callable[..., Any]]:
@@ -39,7 +39,7 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
     return {
         name: member
         for name, member in vars(cls).items()
-        if isinstance(member, types.FunctionType) and name not in _NOT_COMPILED and not name.startswith("__")
+        if isinstance(member, types.FunctionType) and name not in _LEFT_OUT and not name.startswith("__")
     }
 
 
@@ -57,13 +57,16 @@ def fingerprint(cls: type) -> str:
 def own_fingerprint(cls: Any) -> str | None:
     """Return a digest of a rule's own code: other releases of this library or of NumPy do not change it.
 
-    Python's own do, as it is made of bytecode. `start` and `for_width` count, too; in which modules things stand
-    does not. None: the code reads an object that has no digest.
+    Releases of Python do, as it is made of bytecode. `start`, `for_width` and `final` count, too; the modules in which
+    things stand do not. None: the code reads an object that has no digest.
     """
-    used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width")}
+    used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width", "final") if name in vars(cls)}
     used = {name: method for name, method in sorted(used.items()) if not _is_ours(method)}
-    said = (cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie)
-    tokens = list(_tokens((said, cls._fields, used), {}, own=True))
+    said = [cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie]
+    # What came later is left out where it is not used: files of older versions still load.
+    if cls.linear:
+        said.append("linear")
+    tokens = list(_tokens((tuple(said), cls._fields, used), {}, own=True))
     if f"str:{_HERE!r}" in tokens:
         return None
     return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:16]

@@ -83,6 +83,7 @@ class DenseRow(NamedTuple):
     bias: int
     scale: float
     weight: float
+    trial: int
 
 
 class SparseRow(NamedTuple):
@@ -96,13 +97,14 @@ class SparseRow(NamedTuple):
     bias: int
     scale: float
     weight: float
+    trial: int
 
 
 SingleRow: TypeAlias = DenseRow | SparseRow
 
 
 class PairRow(NamedTuple):
-    """One example x of class `right`, against class `wrong` of so many classes: x ⊗ (e_right − e_wrong)."""
+    """One example x of class `right`, against class `wrong`: x ⊗ (e_right − e_wrong)."""
 
     x: SingleRow
     classes: int
@@ -145,29 +147,29 @@ def open_rows(X: Block) -> DenseRows | SparseRows:
     return OPEN_ROWS[type(X)](X)
 
 
-def dense_row(X: DenseRows, i: int) -> DenseRow:
+def dense_row(X: DenseRows, i: int, t: int) -> DenseRow:
     first = i * X.width
     scale = inverse_norm(X.values, first, X.width) if X.normalize else 1.0
     weight = float(X.weights[i]) if X.weighted else 1.0
-    return DenseRow(X.values, first, X.width, X.width, X.bias, scale, weight)
+    return DenseRow(X.values, first, X.width, X.width, X.bias, scale, weight, t + 1)
 
 
-def sparse_row(X: SparseRows, i: int) -> SparseRow:
+def sparse_row(X: SparseRows, i: int, t: int) -> SparseRow:
     first = int(X.indptr[i])
     size = int(X.indptr[i + 1]) - first
     # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
     inside = first >= 0 and size >= 0 and first + size <= X.stored
     scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
     weight = float(X.weights[i]) if X.weighted else 1.0
-    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight)
+    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight, t + 1)
 
 
-ROW: Final[dict[type, Callable[[Any, int], SingleRow]]] = {DenseRows: dense_row, SparseRows: sparse_row}
+ROW: Final[dict[type, Callable[[Any, int, int], SingleRow]]] = {DenseRows: dense_row, SparseRows: sparse_row}
 
 
-def row(X: Any, i: int) -> SingleRow:
-    """Return a cursor on row i of an opened block."""
-    return ROW[type(X)](X, i)
+def row(X: Any, i: int, t: int) -> SingleRow:
+    """Return a cursor on row i of an opened block, after t rounds."""
+    return ROW[type(X)](X, i, t)
 
 
 def dense_well_formed(x: DenseRow) -> bool:

@@ -139,7 +139,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if labels.size > 2 and not self._takes_many_classes():
             raise DataError(
                 f"Only binary classification is supported. There are {labels.size} classes, and {self!r} takes two:"
-                " its rule has other inputs than real numbers, or says whose a tie is"
+                " its rule is not declared with linear=True, takes other inputs than real numbers, or resolves ties"
             )
 
     def _so_far(self) -> Run:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from onlinear.data.labels import checked_labels
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.rule import check_description, describe, json_as_number, number_as_json, restore
-from onlinear.models.state import State, each_array, sealed, started, weights_of
+from onlinear.models.state import State, each_array, new_state, sealed, weights_of
 from onlinear.models.tensors import Entry, TensorFile, once, open_tensors, write_tensors
 from onlinear.streams.reading import Reading, without_blanks
 
@@ -318,7 +318,7 @@ def _check_entry(entries: dict[str, Entry], name: str, dtype: type, size: int | 
 def _arrays(file: TensorFile, rule: Any, n: int) -> Any:
     """Return the rule's state: its start for n entries, with the file's values read into it."""
     try:
-        arrays = started(rule.for_width(file.header["n_features"]), n)
+        arrays = new_state(rule.for_width(file.header["n_features"]), n)
     except (ArithmeticError, MemoryError, ValueError) as error:
         raise ModelError(f"{type(rule).__name__} cannot start with {n} entries: {error}") from error
     named = _named(arrays)

@@ -121,6 +121,7 @@ class ByName:
             # Equal to what was scored, but a NumPy number all the same.
             row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight
+        row.trial = counts[ROUNDS]
         step = 1.0 * self.rule.update(self._weights, row, float(y), score, True)
         if step > 0.0:
             counts[UPDATES] += 1

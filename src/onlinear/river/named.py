@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.engine.algebra import OPERATIONS, add, dot, length, squared_norm, weight
+from onlinear.engine.algebra import OPERATIONS, add, dot, length, squared_norm, trial, weight
 from onlinear.engine.flat import HUGE, LANES, TINY, Floats, address, careful_norm, norm
 from onlinear.engine.runner import kernel
 
@@ -38,14 +38,15 @@ class NamedWeights:
 
 
 class NamedRow:
-    """A cursor on one example after the other: set `features` and `weight`, and go on."""
+    """A cursor on one example after the other: set `features`, `weight` and `trial`, and go on."""
 
-    __slots__ = ("bias", "features", "weight")
+    __slots__ = ("bias", "features", "trial", "weight")
 
     def __init__(self, bias: int) -> None:
         self.bias = bias
         self.features: Mapping[Any, float] = {}
         self.weight = 1.0
+        self.trial = 1
 
 
 def named_dot(w: NamedWeights, x: NamedRow) -> float:
@@ -91,11 +92,17 @@ def named_weight(x: NamedRow) -> float:
     return x.weight
 
 
+def named_trial(x: NamedRow) -> int:
+    """Return the number of the round."""
+    return x.trial
+
+
 OPERATIONS[dot][NamedRow] = named_dot
 OPERATIONS[add][NamedRow] = named_add
 OPERATIONS[squared_norm][NamedRow] = named_squared_norm
 OPERATIONS[length][NamedRow] = named_length
 OPERATIONS[weight][NamedRow] = named_weight
+OPERATIONS[trial][NamedRow] = named_trial
 
 
 def _lane_square(values: list[float]) -> float:

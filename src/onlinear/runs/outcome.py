@@ -19,7 +19,7 @@ from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError
 from onlinear.models.state import State, weights_of
-from onlinear.rules.experts import Pool
+from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.trace import Trace
@@ -119,9 +119,10 @@ class Run(Facts):
 
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
-        """m_n, the mistakes of each expert (None: no experts)."""
-        pool = self.state.arrays
-        return pool.m.astype(np.int64) if isinstance(pool, Pool) else None
+        """m_n, the mistakes of each expert: the field ``m`` of an expert rule's state (None: there is none)."""
+        arrays = self.state.arrays
+        counted = self.rule.inputs == "advice" and "m" in getattr(arrays, "_fields", ())
+        return arrays.m.astype(np.int64) if counted else None
 
     @property
     def regret(self) -> int | None:
@@ -131,10 +132,13 @@ class Run(Facts):
 
     @property
     def expected_mistakes(self) -> float | None:
-        """The exact expectation over the rule's draws, given the data (None: the rule draws nothing)."""
-        pool = self.state.arrays
-        draws = isinstance(pool, Pool) and hasattr(self.state.rule, "seed")
-        return float(pool.expected.sum()) if draws else None
+        """The exact expectation over the rule's draws, given the data (None: the rule draws nothing).
+
+        It is the sum of the field ``expected`` of the state, of a rule with a `predict` of its own.
+        """
+        arrays = self.state.arrays
+        known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
+        return float(arrays.expected.sum()) if known else None
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; above 0 speaks for ``classes[1]``. Of more than two classes, each one's."""
@@ -180,7 +184,7 @@ class Run(Facts):
         Open the stream with ``labelled=False, like=run``: its labels are not looked at, and need not be there.
         """
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.reading(self.rule, self.state), classes_of(self.state)
+        learner, classes = Learner.reading(self.rule, self.state).predictor(), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
             for scores, signs in self._score(learner, chunk, done):
@@ -189,7 +193,7 @@ class Run(Facts):
 
     def _score_all(self, X: Any) -> tuple[Floats, NDArray[Any]]:
         self._check_columns(X)
-        learner, matrix = Learner.reading(self.rule, self.state), as_matrix(X)
+        learner, matrix = Learner.reading(self.rule, self.state).predictor(), as_matrix(X)
         chunk = numbered_chunk(matrix, np.zeros(matrix.n))
         # No rows at all still give arrays of the right shape and type.
         parts = list(self._score(learner, chunk, 0)) or [learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]]

@@ -10,7 +10,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
-from onlinear.rules.rule import filled
+from onlinear.rules.rule import as_number
 from onlinear.rules.winnow import Winnow
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
@@ -167,7 +167,7 @@ def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) ->
         if rule.eta == "anytime":
             yield Statement(anytime_of(whole, delta), actual)
         else:
-            yield Statement(randomized_weighted_majority_of(whole, filled(rule.eta), delta), actual)
+            yield Statement(randomized_weighted_majority_of(whole, as_number(rule.eta), delta), actual)
 
 
 def _started(case: Case) -> str:
