@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import libsvm_oracle  # noqa: E402
-from onlinear.engine import text as compiled  # noqa: E402
 from onlinear.streams import files  # noqa: E402
 from onlinear.streams.files import Piece  # noqa: E402
 from onlinear.streams.formats.libsvm import LibsvmReader  # noqa: E402
+from onlinear.streams.formats.text import decimals, libsvm_lines  # noqa: E402
 
 SLACK = files._SLACK
 ANYWHERE = 1 << 30
@@ -38,20 +38,28 @@ DICTIONARY = [b"qid:", b"1:", b" 2:", b"e-308", b"e+308", b"nan", b"inf", b"\n1 
 
 
 def instrumented_kernel():
-    """Return a second copy of the kernel's module, uncompiled, that tells the fuzzer where it has been.
+    """Return second copies of the kernel's modules, uncompiled, as one that reports to the fuzzer where it has been.
 
-    numba could not compile what Atheris has been at; so the library keeps its own.
+    numba cannot compile what Atheris has instrumented; so the library keeps its own.
     """
-    spec = importlib.util.spec_from_file_location("uncompiled_text", compiled.__file__)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.address = lambda array: array
-    # Plain integers, as a bytearray has them, too: what the search needs is many tries a second.
-    module._WHOLE_TENS, module._TENS = module._WHOLE_TENS.tolist(), module._TENS.tolist()
-    for name, function in list(vars(module).items()):
-        if getattr(function, "__module__", None) == "uncompiled_text":
-            setattr(module, name, atheris.instrument_func(function))
-    return module
+    numbers, lines = _copy(decimals), _copy(libsvm_lines)
+    for module in (numbers, lines):
+        module.address = lambda array: array
+        # Plain integers, as in a bytearray: the search needs many tries per second.
+        module.WHOLE_TENS, module.TENS = decimals.WHOLE_TENS.tolist(), decimals.TENS.tolist()
+        for name, function in list(vars(module).items()):
+            if getattr(function, "__module__", None) == module.__name__:
+                setattr(module, name, atheris.instrument_func(function))
+    for name in ("decimal", "digits", "digits_of"):
+        setattr(lines, name, getattr(numbers, name))
+    return lines
+
+
+def _copy(module):
+    spec = importlib.util.spec_from_file_location(f"uncompiled_{module.__name__.rpartition('.')[2]}", module.__file__)
+    copy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    return copy
 
 
 KERNEL = instrumented_kernel()
@@ -66,8 +74,8 @@ def plainly(text, reader):
     totals = [0] * 6
     padded = bytearray(text + bytes(SLACK))
     words = [0] * ((len(text) >> 6) + 2)
-    KERNEL.marked(padded, len(text), words)
-    KERNEL.libsvm(
+    KERNEL.mark_separators(padded, len(text), words)
+    KERNEL.parse_lines(
         padded,
         len(text),
         words,

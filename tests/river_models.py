@@ -13,7 +13,7 @@ from onlinear.river import (
 from onlinear.rules import MarginPerceptron, add, dot, rule, squared_norm
 
 
-@rule(additive=True)
+@rule(additive=True, linear=True)
 class PassiveAggressive(NamedTuple):
     C: float = 1.0
 

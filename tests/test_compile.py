@@ -2,11 +2,13 @@
 
 import enum
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
 import types
+from pathlib import Path
 from typing import NamedTuple
 
 import hypothesis.strategies as st
@@ -112,7 +114,10 @@ def returns_nothing(self, w, x):
         (swaps_its_arguments, "rule Made cannot be compiled: x is a row, not an array: use dot"),
         (multiplies_a_row, "rule Made cannot be compiled: x is a row, not an array: use dot"),
         (is_no_number, "rule Made cannot be compiled: "),
-        (returns_nothing, "rule Made cannot be compiled: .*none"),
+        (
+            returns_nothing,
+            r"rule Made: score\(\) returns None on some path; it must return the score, at",
+        ),
         (allocates, r"rule Made cannot be compiled: it allocates memory in a round; .*start\(\)"),
     ],
 )
@@ -120,7 +125,7 @@ def test_what_cannot_be_compiled_is_explained(score, message):
     with pytest.raises(RuleError, match=message) as caught:
         onlinear.run(made(score=score), X, Y)
     assert len(str(caught.value)) < 300
-    assert caught.value.report
+    assert caught.value.report or score is returns_nothing
     if score in {uses_a_field_that_is_not_there, reads_a_string, allocates}:
         assert "test_compile.py" in str(caught.value)
 
@@ -240,12 +245,23 @@ def test_fingerprints_differ_where_behaviour_does():
     assert fingerprint(type(made(update=value(Size.SMALL)))) != fingerprint(type(made(update=value(larger.SMALL))))
 
 
+def bump(w, x):
+    w[0] += 1.0
+    return dot(w, x)
+
+
 def test_scoring_cannot_change_the_state():
     def score(self, w, x):
         w[0] += 1.0
         return dot(w, x)
 
-    run = onlinear.run(made(score=score), X, Y)
+    with pytest.raises(RuleError, match=r"rule Made: score\(\) writes to an array; .*w\[0\] \+= 1.0"):
+        made(score=score)
+
+    def hidden(self, w, x):
+        return bump(w, x)
+
+    run = onlinear.run(made(score=hidden), X, Y)
     with pytest.raises(RuleError, match="cannot be compiled"):
         run.predict(X)
 
@@ -424,3 +440,112 @@ def test_without_a_place_for_the_cache_it_still_runs(process):
     script = REPORT.format(rule="onlinear.rules.Perceptron()")
     assert process(script, **nowhere)[:2] == (1.0, 0)
     assert process(script, **nowhere)[:2] == (1.0, 0)
+
+
+@pytest.fixture
+def own_copy(tmp_path):
+    """Run a script with a copy of the library's source, which may be edited; return the hits of each function."""
+    source = Path(onlinear.__file__).parent
+    shutil.copytree(source, tmp_path / "src" / "onlinear", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "data.svm").write_text("1 1:0.5\n-1 2:1.5\n1 1:1 3:2.25\n")
+
+    def run(edited=None):
+        if edited:
+            with (tmp_path / "src" / "onlinear" / edited).open("a") as file:
+                file.write("# a remark\n")
+        settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path / "src")}
+        settings.pop("NUMBA_DISABLE_JIT", None)
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(HITS), str(tmp_path / "data.svm")],
+            env=settings,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return {name for name, hits in zip(("learn", "text", "sums"), done.stdout.split(), strict=True) if int(hits)}
+
+    return run
+
+
+HITS = """
+    import sys
+    import onlinear
+    from onlinear.data import checksum
+    from onlinear.engine import passes
+    from onlinear.engine.compile import dispatcher
+    from onlinear.streams.formats.text import libsvm_lines
+
+    onlinear.run(onlinear.rules.Perceptron(), onlinear.open_stream(sys.argv[1]))
+    for function in (passes.learn, libsvm_lines.parse_lines, checksum.add_up):
+        print(sum(dispatcher(function).stats.cache_hits.values()))
+"""
+
+
+def test_an_edit_of_the_library_makes_stale_what_was_compiled_from_it_and_nothing_else(own_copy):
+    assert own_copy() == set()
+    assert own_copy() == {"learn", "text", "sums"}
+    assert own_copy("streams/formats/text/decimals.py") == {"learn", "sums"}  # not the parser's own file
+    assert own_copy("streams/formats/text/words.py") == {"learn", "sums"}
+    assert own_copy("engine/passes.py") == {"text", "sums"}
+    assert own_copy("engine/draws.py") == set()  # `mix` and `unsigned` are in all three
+    assert own_copy("engine/explain.py") == {"learn", "text", "sums"}
+
+
+WITHOUT = """
+    import sys
+    for name in {absent}:
+        sys.modules[name] = None
+    import warnings
+    warnings.simplefilter("ignore")
+    import hashlib
+    import numpy as np
+    import onlinear, onlinear.river
+    from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
+
+    path, model = sys.argv[1:]
+    rng = np.random.default_rng(0)
+    with open(path, "w") as file:
+        for y in rng.choice([-1, 1], 40):
+            columns = np.sort(rng.choice(9, 4, replace=False)) + 1
+            file.write(f"{{y}} " + " ".join(f"{{j}}:{{y * (j % 3) + rng.normal():.17g}}" for j in columns) + chr(10))
+    X = rng.normal(size=(50, 7))
+    y = np.where(X[:, 0] > 0.1, 1, -1)
+    onlinear.train(MarginPerceptron(0.1), onlinear.open_stream(path), passes=2).save(model)
+    run = onlinear.load(model)
+    shown = [open(model, "rb").read(), run.predict(rng.normal(size=(5, 9))).tobytes()]
+    run = onlinear.converge(Perceptron(), X, y, max_passes=5)
+    shown += [run.weights.tobytes(), str(run.margin_upper_bound)]
+    run = onlinear.run(Perceptron(), X, y % 3, classes=[0, 1, 2], fit_intercept=True, normalize=True)
+    shown += [run.weights.tobytes(), run.decision_function(X).tobytes()]
+    run = onlinear.run(RandomizedWeightedMajority("anytime"), np.where(X > 0, 1, -1), y)
+    shown += [run.state.arrays.w.tobytes(), str(onlinear.run(Winnow(), X > 0, y))]
+    face = onlinear.river.PerceptronClassifier()
+    for row, label in zip(X, y):
+        face.learn_one({{str(j): v for j, v in enumerate([*row] * 6)}}, bool(label > 0))
+    shown += [str(face.weights), str(onlinear.separability(X, y))]
+    print([hashlib.sha256(one if isinstance(one, bytes) else one.encode()).hexdigest()[:8] for one in shown])
+    print("numba" in [name for name, module in sys.modules.items() if module])
+"""
+
+
+def test_without_numba_everything_runs_and_has_the_same_bits(tmp_path):
+    shown = []
+    for absent in ([], ["numba", "llvmlite"]):
+        script = textwrap.dedent(WITHOUT).format(absent=absent)
+        command = [sys.executable, "-c", script, str(tmp_path / "data.svm"), str(tmp_path / "model.safetensors")]
+        settings = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+        done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        shown.append(done.stdout.splitlines())
+    assert shown[0][0] == shown[1][0]
+    assert [lines[1] for lines in shown] == ["True", "False"]
+
+
+def test_that_numba_is_missing_is_said_once():
+    code = "import sys; sys.modules['numba'] = None; import onlinear\n" + 2 * (
+        "onlinear.run(onlinear.rules.Perceptron(), [[1.0], [2.0]], [0, 1])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr.count("RuntimeWarning: numba cannot be imported") == 1

@@ -466,16 +466,16 @@ CRAFTED = [
     ("named", at("classes", "labels", value=[0, 2**63]), "its labels are out of range"),
     ("named", at("classes", value={"dtype": "float16", "labels": [0.0, 1e9]}), "its labels are out of range"),
     # The rule.
-    ("named", at("rule", value="Perceptron"), "describes no rule"),
+    ("named", at("rule", value="Perceptron"), "does not describe a rule"),
     ("named", at("rule", "name", value="__class__"), "this onlinear has no rule '__class__'"),
     ("named", at("rule", "name", value="rule"), "this onlinear has no rule 'rule'"),
-    ("named", at("rule", "name", value=["Perceptron"]), "describes no rule"),
+    ("named", at("rule", "name", value=["Perceptron"]), "does not describe a rule"),
     ("named", at("rule", "name", value="Winnow"), "Winnow refuses its parameters"),
-    ("named", at("rule", "own", value=0), "describes no rule"),
-    ("named", at("rule", "own", value=1), "describes no rule"),
-    ("named", at("rule", "own", value="no"), "describes no rule"),
-    ("named", at("rule", "module", value="os"), "describes no rule"),
-    ("named", at("rule", "parameters", value=[]), "describes no rule"),
+    ("named", at("rule", "own", value=0), "does not describe a rule"),
+    ("named", at("rule", "own", value=1), "does not describe a rule"),
+    ("named", at("rule", "own", value="no"), "does not describe a rule"),
+    ("named", at("rule", "module", value="os"), "does not describe a rule"),
+    ("named", at("rule", "parameters", value=[]), "does not describe a rule"),
     ("named", at("rule", "parameters", "tie", value="draw"), "Perceptron refuses its parameters: .*tie is 'draw'"),
     ("named", at("rule", "parameters", "tie", value=KeyError), None),
     ("named", at("rule", "parameters", "subclass", value=1), "Perceptron refuses its parameters"),
@@ -535,8 +535,8 @@ CRAFTED = [
     ("own", content("rule.rates", [1, 2], "|u1", "BOOL"), "a value that is neither true nor false"),
     ("own", content("rule.rates", [], shape=[0, 2**62, 2**62]), "rule.rates has the shape"),
     ("own", at("rule", "parameters", "rates", value=None), "unexpected rule.rates"),
-    ("own", at("rule", "code", value=5), "describes no rule"),
-    ("own", at("rule", "python", value=KeyError), "describes no rule"),
+    ("own", at("rule", "code", value=5), "does not describe a rule"),
+    ("own", at("rule", "python", value=KeyError), "does not describe a rule"),
     # What a kind of run knows.
     ("margin", at("outcome", value=None), "halted, .* cannot be that of a Convergence"),
     ("margin", at("outcome", "halted", value=1), "halted cannot be that of a Convergence"),
@@ -984,13 +984,15 @@ def test_a_rule_of_the_library_may_be_given_too(tmp_path):
         ("np.zeros(n)", "np.ones(n)"),
         ("@rule\n", "@rule(additive=True)\n"),
         ("@rule\n", "@rule(tie='negative')\n"),
+        ("@rule\n", "@rule(linear=True)\n"),
+        ("    def potentials", "    def final(self, state):\n        return state.w\n    def potentials"),
         ("    def potentials", "    def for_width(self, n):\n        return Own(n)\n    def potentials"),
     ],
 )
 def test_changed_code_is_not_taken_for_the_old(tmp_path, old, new):
     assert CODE.count(old) == 1
     saved(onlinear.run(own_rule()(), X, Y), tmp_path)
-    with pytest.raises(ModelError, match=r"the code of Own has changed since: .* load with the code as it was"):
+    with pytest.raises(ModelError, match=r"the code of Own has changed since .* load with the code as it was"):
         load(tmp_path / "model", own_rule(CODE.replace(old, new)))
 
 
@@ -1003,9 +1005,9 @@ def test_what_is_advised_for_changed_code_works(tmp_path, fit_intercept, normali
     run = onlinear.run(own_rule()(), X[:1], Y[:1], classes=(-1, 1), **options)
     run.save(path)
     Changed = own_rule(CODE.replace("RATE = 0.75", "RATE = 0.25"))
-    with pytest.raises(ModelError, match="begin anew: ") as caught:
+    with pytest.raises(ModelError, match="start again from the weights: ") as caught:
         load(path, Changed)
-    advice = str(caught.value).partition("begin anew: ")[2]
+    advice = str(caught.value).partition("start again from the weights: ")[2]
     assert advice.count("load_file(path)['weights'], start=") == 1
     first, _, start = advice.partition(", start=")
     begun = {"safetensors": safetensors, "path": path, "onlinear": onlinear, "rule": Changed(), "X": X, "Y": Y}

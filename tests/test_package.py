@@ -24,7 +24,7 @@ PUBLIC = {
         PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream open_stream pack",
     "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
-        index rule size squared_norm uniform value weight""",
+        index rule size squared_norm trial uniform value weight""",
     "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
     "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Margin

@@ -208,7 +208,7 @@ def test_an_array_that_is_too_short_is_refused():
             update=update,
         )
     )
-    with pytest.raises(RuleError, match=r"failed in a round: dot\(\) or add\(\) with an array that has fewer entries"):
+    with pytest.raises(RuleError, match=r"failed in round 1: dot\(\) or add\(\) with an array that has fewer entries"):
         onlinear.run(faulty(1.0), X, Y)
 
 
@@ -217,7 +217,7 @@ def test_an_index_out_of_bounds_is_refused():
         w[w.size + 5] += 1.0
         return True
 
-    with pytest.raises(RuleError, match=r"failed in a round: index .*is out of bounds"):
+    with pytest.raises(RuleError, match=r"failed in round 1: index .*is out of bounds"):
         onlinear.run(rule(method("Faulty")(update=update))(1.0), X, Y)
 
 
@@ -327,11 +327,11 @@ def test_what_is_not_a_rule():
     ("update", "message"),
     [
         (lambda self, w, x, y, score, mistake: 1.0 / (self.rate - self.rate), "division by zero"),
-        (lambda self, w, x, y, score, mistake: -self.rate, "returned a step that is negative or not a number"),
+        (lambda self, w, x, y, score, mistake: -self.rate, "returned a step that is negative or not finite"),
         (lambda self, w, x, y, score, mistake: score * float("nan"), "returned a step that is negative or not"),
     ],
 )
 def test_faults_in_a_round_name_the_rule(update, message):
     faulty = rule(method("Faulty")(update=update))
-    with pytest.raises(RuleError, match=rf"rule Faulty\(rate=1.0\) failed in a round: .*{message}"):
+    with pytest.raises(RuleError, match=rf"rule Faulty\(rate=1.0\) failed in round 1: .*{message}"):
         onlinear.run(faulty(1.0), X, Y)

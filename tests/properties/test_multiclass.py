@@ -18,7 +18,7 @@ from onlinear.theory import bounds
 from strategies import BLOCKS, LAYOUTS, as_layout, in_blocks, many_classes, real
 
 
-@rule(additive=True)
+@rule(additive=True, linear=True)
 class PassiveAggressive(NamedTuple):
     """Written for two classes; it uses the row's whole algebra."""
 
@@ -39,7 +39,7 @@ class PassiveAggressive(NamedTuple):
         return tau
 
 
-@rule(additive=True)
+@rule(additive=True, linear=True)
 class EntryByEntry(NamedTuple):
     """The perceptron, with the row taken apart."""
 
@@ -249,7 +249,7 @@ def test_batch_perceptron_counts_an_example_as_often_as_it_weighs(data, sizes):
     [
         (Winnow(), "takes binary inputs"),
         (Perceptron("negative"), "a tie is a mistake"),
-        (Shifted(), "its score is not ⟨w,x⟩"),
+        (Shifted(), r"if its score is ⟨w,x⟩, declare that: @rule\(linear=True\)"),
     ],
 )
 def test_rules_for_two_classes_only(rule_, message):

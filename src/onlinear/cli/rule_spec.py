@@ -121,7 +121,8 @@ def _value(node: ast.expr, name: str, hint: str) -> Any:
 
 def _found(name: str, hint: str) -> Any:
     """Return the class that is meant."""
-    from onlinear.models.rule import _is_rule
+    from onlinear.rules.registry import ONLINE
+    from onlinear.rules.rule import is_rule
 
     if not name:
         raise _bad("no rule is named", hint)
@@ -133,14 +134,12 @@ def _found(name: str, hint: str) -> Any:
         if context is not None:
             context.meta.setdefault(OWN_RULE, []).append(name)
         cls = getattr(_module(home, hint), inside, None)
-        if not _is_rule(cls):
-            there = [one for one, value in vars(_module(home, hint)).items() if _is_rule(value)]
+        if not is_rule(cls):
+            there = [one for one, value in vars(_module(home, hint)).items() if is_rule(value)]
             listed = f"; it has {', '.join(there)}" if there else "; decorate a NamedTuple with onlinear.rules.rule"
             raise _bad(f"{home} has no rule {inside!r}{_near(inside, there)}{listed}", hint)
         return cls
-    from onlinear import rules
-
-    known = {_kebab(each): getattr(rules, each) for each in rules.__all__ if _is_rule(getattr(rules, each))}
+    known = {_kebab(each): cls for each, cls in ONLINE.items()}
     wanted = _plain(name)
     for each, cls in known.items():
         if _plain(each) == wanted:

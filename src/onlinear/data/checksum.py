@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from onlinear.engine.draws import mix, unsigned
 from onlinear.engine.flat import address
 from onlinear.engine.rows import Block, DenseBlock
+from onlinear.engine.runner import kernel
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15
@@ -42,9 +43,7 @@ class Checksum:
 
     def add(self, sums: RowSums, y: NDArray[np.int8]) -> None:
         """Take in rows, by their sums and their labels ±1."""
-        from onlinear.engine.compile import dispatcher
-
-        dispatcher(chain)(sums.plain, sums.turned, y, self._words)
+        kernel(chain)(sums.plain, sums.turned, y, self._words)
 
     def __str__(self) -> str:
         return "".join(f"{int(word):016x}" for word in self._words)
@@ -70,11 +69,9 @@ def sparse_sums(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any
 
 
 def _summed(values: NDArray[Any], columns: NDArray[Any], indptr: NDArray[Any], width: int) -> tuple[RowSums, int]:
-    from onlinear.engine.compile import dispatcher
-
     bits = values.astype(np.float64, copy=False).reshape(-1).view(np.uint64)
     sums = RowSums(np.empty(indptr.size - 1, dtype=np.uint64), np.empty(indptr.size - 1, dtype=np.uint64))
-    return sums, int(dispatcher(add_up)(bits, columns, indptr, width, sums.plain, sums.turned))
+    return sums, int(kernel(add_up)(bits, columns, indptr, width, sums.plain, sums.turned))
 
 
 def add_up(

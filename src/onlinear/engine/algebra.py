@@ -1,14 +1,15 @@
 """The algebra of a row: the few operations that rules are written in.
 
-Everything here is plain Python and runs as it stands under ``NUMBA_DISABLE_JIT=1``;
-`onlinear.engine.compile` hands the same functions to the compiled passes, each for the layout of its row. So rules
-never see the layout.
+An operation has a function for each layout of a row, and a table that says which. Plain Python looks the function up
+by the type of x at each call; compiled code has it put in once, from the same table (`onlinear.engine.compile`). So
+rules never see the layout, and a new layout of a row is an entry in each table.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 from onlinear.engine.flat import (
     HUGE,
@@ -22,6 +23,8 @@ from onlinear.engine.flat import (
     sparse_class_sums,
 )
 from onlinear.engine.rows import DenseRow, PairRow, Row, SingleRow, SparseRow
+
+Measure: TypeAlias = Callable[[Any], float]
 
 _ROOT_2 = math.sqrt(2.0)
 
@@ -69,11 +72,12 @@ def pair_dot(w: Floats, x: PairRow) -> float:
     return score
 
 
+DOT: Final[dict[type, Callable[[Any, Any], float]]] = {DenseRow: dense_dot, SparseRow: sparse_dot, PairRow: pair_dot}
+
+
 def dot(w: Floats, x: Row) -> float:
     """Return ⟨w, x⟩."""
-    if isinstance(x, PairRow):
-        return pair_dot(w, x)
-    return dense_dot(w, x) if isinstance(x, DenseRow) else sparse_dot(w, x)
+    return DOT[type(x)](w, x)
 
 
 def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
@@ -90,12 +94,12 @@ def sparse_class_scores(w: Floats, x: SparseRow, classes: int, scores: Any, firs
         lane_add(scores, first, 1.0, address(w), 0, classes)
 
 
+CLASS_SCORES: Final[dict[type, Callable[..., None]]] = {DenseRow: dense_class_scores, SparseRow: sparse_class_scores}
+
+
 def class_scores(w: Floats, x: SingleRow, classes: int, scores: Any, first: int) -> None:
     """Write the score of every class into scores[first : first + classes]."""
-    if isinstance(x, DenseRow):
-        dense_class_scores(w, x, classes, scores, first)
-    else:
-        sparse_class_scores(w, x, classes, scores, first)
+    CLASS_SCORES[type(x)](w, x, classes, scores, first)
 
 
 def dense_add(w: Floats, a: float, x: DenseRow) -> None:
@@ -124,16 +128,16 @@ def pair_add(w: Floats, a: float, x: PairRow) -> None:
         w[j + x.wrong] -= c
 
 
+ADD: Final[dict[type, Callable[[Any, float, Any], None]]] = {
+    DenseRow: dense_add,
+    SparseRow: sparse_add,
+    PairRow: pair_add,
+}
+
+
 def add(w: Floats, a: float, x: Row) -> None:
     """Add in place: w ← w + a·x."""
-    if not isinstance(x, tuple):
-        x.add(w, a)  # type: ignore[unreachable]
-    elif isinstance(x, PairRow):
-        pair_add(w, a, x)
-    elif isinstance(x, DenseRow):
-        dense_add(w, a, x)
-    else:
-        sparse_add(w, a, x)
+    ADD[type(x)](w, a, x)
 
 
 def row_squared_norm(x: SingleRow) -> float:
@@ -148,9 +152,16 @@ def pair_squared_norm(x: PairRow) -> float:
     return 2.0 * row_squared_norm(x.x)
 
 
+SQUARED_NORM: Final[dict[type, Measure]] = {
+    DenseRow: row_squared_norm,
+    SparseRow: row_squared_norm,
+    PairRow: pair_squared_norm,
+}
+
+
 def squared_norm(x: Row) -> float:
     """Return ‖x‖², the intercept's constant 1 included."""
-    return pair_squared_norm(x) if isinstance(x, PairRow) else row_squared_norm(x)
+    return SQUARED_NORM[type(x)](x)
 
 
 def row_length(x: SingleRow) -> float:
@@ -162,9 +173,12 @@ def pair_length(x: PairRow) -> float:
     return _ROOT_2 * row_length(x.x)
 
 
+LENGTH: Final[dict[type, Measure]] = {DenseRow: row_length, SparseRow: row_length, PairRow: pair_length}
+
+
 def length(x: Row) -> float:
     """Return ‖x‖, the intercept's constant 1 included."""
-    return pair_length(x) if isinstance(x, PairRow) else row_length(x)
+    return LENGTH[type(x)](x)
 
 
 def row_weight(x: SingleRow) -> float:
@@ -175,9 +189,31 @@ def pair_weight(x: PairRow) -> float:
     return x.x.weight
 
 
+WEIGHT: Final[dict[type, Measure]] = {DenseRow: row_weight, SparseRow: row_weight, PairRow: pair_weight}
+
+
 def weight(x: Row) -> float:
     """Return the weight of the example, by which a rule is to multiply its step; 1 where none was given."""
-    return pair_weight(x) if isinstance(x, PairRow) else row_weight(x)
+    return WEIGHT[type(x)](x)
+
+
+def row_trial(x: SingleRow) -> int:
+    return x.trial
+
+
+def pair_trial(x: PairRow) -> int:
+    return x.x.trial
+
+
+TRIAL: Final[dict[type, Callable[[Any], int]]] = {DenseRow: row_trial, SparseRow: row_trial, PairRow: pair_trial}
+
+
+def trial(x: Row) -> int:
+    """Return the number of the round, 1 in the first; when predicting, that of the round to come.
+
+    For step sizes that depend on it: ``add(w, y / math.sqrt(trial(x)), x)``.
+    """
+    return TRIAL[type(x)](x)
 
 
 def row_size(x: SingleRow) -> int:
@@ -188,6 +224,9 @@ def pair_size(x: PairRow) -> int:
     return 2 * row_size(x.x)
 
 
+SIZE: Final[dict[type, Callable[[Any], int]]] = {DenseRow: row_size, SparseRow: row_size, PairRow: pair_size}
+
+
 def size(x: Row) -> int:
     """Return how many entries x stores, the intercept's constant 1 included.
 
@@ -196,7 +235,7 @@ def size(x: Row) -> int:
         for k in range(size(x)):
             w[index(x, k)] *= 1.0 + value(x, k)
     """
-    return pair_size(x) if isinstance(x, PairRow) else row_size(x)
+    return SIZE[type(x)](x)
 
 
 def dense_index(x: DenseRow, k: int) -> int:
@@ -212,11 +251,16 @@ def pair_index(x: PairRow, k: int) -> int:
     return index(x.x, k) * x.classes + x.right if k < n else index(x.x, k - n) * x.classes + x.wrong
 
 
+INDEX: Final[dict[type, Callable[[Any, int], int]]] = {
+    DenseRow: dense_index,
+    SparseRow: sparse_index,
+    PairRow: pair_index,
+}
+
+
 def index(x: Row, k: int) -> int:
     """Return where entry k of x stands in a per-feature array."""
-    if isinstance(x, PairRow):
-        return pair_index(x, k)
-    return dense_index(x, k) if isinstance(x, DenseRow) else sparse_index(x, k)
+    return INDEX[type(x)](x, k)
 
 
 def row_value(x: SingleRow, k: int) -> float:
@@ -228,9 +272,31 @@ def pair_value(x: PairRow, k: int) -> float:
     return row_value(x.x, k) if k < n else -row_value(x.x, k - n)
 
 
+VALUE: Final[dict[type, Callable[[Any, int], float]]] = {
+    DenseRow: row_value,
+    SparseRow: row_value,
+    PairRow: pair_value,
+}
+
+
 def value(x: Row, k: int) -> float:
     """Return entry k of x."""
-    return pair_value(x, k) if isinstance(x, PairRow) else row_value(x, k)
+    return VALUE[type(x)](x, k)
+
+
+OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
+    dot: DOT,
+    class_scores: CLASS_SCORES,
+    add: ADD,
+    squared_norm: SQUARED_NORM,
+    length: LENGTH,
+    weight: WEIGHT,
+    trial: TRIAL,
+    size: SIZE,
+    index: INDEX,
+    value: VALUE,
+}
+"""The operations, each with its function for every layout."""
 
 
 def is_binary(x: SingleRow) -> bool:

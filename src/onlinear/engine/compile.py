@@ -1,7 +1,7 @@
 """From plain Python to compiled code: how numba sees rules, states and rows, and what it keeps on disk.
 
-Only this module and `vectors` import numba, and the first run imports them. Under
-``NUMBA_DISABLE_JIT=1`` the same passes run uncompiled.
+The first run imports this module, and with it numba; where that is not possible, the same passes run uncompiled
+(`onlinear.engine.runner`). Functions that other modules want compiled they declare with `teach`.
 
 A rule, and the state that its `start` returns, are passed to numba as a `RecordType` of our own
 rather than as the NamedTuple type that numba would infer. That type is named by (qualified name,
@@ -12,6 +12,7 @@ cache can be read where a user's module no longer exists.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
@@ -30,9 +31,10 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import algebra, draws, flat, rows, text, vectors
+from onlinear.engine import algebra, draws, flat, rows, vectors
+from onlinear.engine.cache import SourceCache
 from onlinear.engine.explain import explain
-from onlinear.engine.fingerprint import fingerprint
+from onlinear.engine.fingerprint import fingerprint, source_digest
 from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
 from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
@@ -44,7 +46,7 @@ _snapshots: dict[str, Snapshot] = {}
 """Record types' classes, and the copies of their code, by the types' names."""
 
 _lock = threading.RLock()
-"""Held while numba is being taught, which is not a thing for two threads at once."""
+"""Held while numba learns a new type: its registries are not thread-safe."""
 
 
 class TextType(types.Opaque):
@@ -114,69 +116,73 @@ def _type_of(value: Any, *, readonly: bool = False) -> Any:
     return numba.typeof(value)
 
 
-# --- The row's algebra ----------------------------------------------------------------------------
+# --- Plain functions -------------------------------------------------------------------------------
+
+_forms: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions that compiled code may call, and what it then runs."""
 
 
-def _teach(operation: Any, dense: Any, sparse: Any = None, pair: Any = None, inline: str = "never") -> None:
-    """Let compiled code call `operation` as the function for the layout of its row or block."""
+def teach(function: Callable[..., Any], form: Callable[..., Any] | None = None, *, inline: str = "never") -> None:
+    """Let compiled code call a plain function: as it stands, or as another form of it.
+
+    Parameters
+    ----------
+    function : function
+        As Python code calls it.
+    form : function, optional
+        What compiled code runs instead, with the same result: for example a call of an intrinsic.
+    inline : {"never", "always"}
+        Whether it is put into the caller before types are known, which pays for the short ones in a loop.
+    """
+    _forms[function] = function if form is None else form
+    overload(function, inline=inline, strict=False)(_always(_forms[function]))
+
+
+def _always(function: Any) -> Any:
+    return lambda *args, **kwargs: function
+
+
+def _teach_operation(operation: Callable[..., Any], forms: dict[type, Any], inline: str) -> None:
+    """Let compiled code call an operation as the function for the layout of its row or block."""
 
     @overload(operation, inline=inline, strict=False)
     def choose(*args: Any) -> Any:
-        layouts = [getattr(arg, "instance_class", None) for arg in args]
-        if rows.PairRow in layouts:
-            return pair
-        return dense if sparse is None or any(layout in rows.DENSE for layout in layouts) else sparse
+        layouts = (getattr(arg, "instance_class", None) for arg in args)
+        return next((forms[layout] for layout in layouts if layout in forms), None)
 
 
-_teach(flat.address, lambda array: vectors.address(array), inline="always")
-_teach(flat.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
-_teach(flat.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
-_teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
-_teach(
+_INLINE = {rows.open_rows, rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
+
+for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS).items():
+    _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
+for _plain in (
+    flat.norm,
+    flat.careful_norm,
+    flat.inverse_norm,
+    algebra.fits,
+    algebra.fits_classes,
+    algebra.row_squared_norm,
+    algebra.row_length,
+    algebra.row_size,
+    algebra.row_value,
+    algebra.is_binary,
+    algebra.is_advice,
+    all_finite,
+    best_but,
+    draws.mix,
+    draws.uniform,
+):
+    teach(_plain)
+teach(draws.unsigned, lambda n: np.uint64(n))
+teach(flat.address, lambda array: vectors.address(array), inline="always")
+teach(flat.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
+teach(flat.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
+teach(
     flat.sparse_class_sums,
     lambda w, b, c, x, j, i, n, a, s, f: vectors.sparse_class_sums(w, b, c, x, j, i, n, a, s, f),
 )
-_teach(flat.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
-_teach(rows.open_rows, rows.dense_rows, rows.sparse_rows, inline="always")
-_teach(rows.row, rows.dense_row, rows.sparse_row, inline="always")
-_teach(flat.norm, flat.norm)
-_teach(flat.careful_norm, flat.careful_norm)
-_teach(flat.inverse_norm, flat.inverse_norm)
-_teach(algebra.fits, algebra.fits)
-_teach(algebra.fits_classes, algebra.fits_classes)
-_teach(rows.well_formed, rows.dense_well_formed, rows.sparse_well_formed, inline="always")
-_teach(algebra.dot, algebra.dense_dot, algebra.sparse_dot, algebra.pair_dot, inline="always")
-_teach(algebra.class_scores, algebra.dense_class_scores, algebra.sparse_class_scores, inline="always")
-_teach(algebra.add, algebra.dense_add, algebra.sparse_add, algebra.pair_add, inline="always")
-_teach(algebra.row_squared_norm, algebra.row_squared_norm)
-_teach(algebra.row_length, algebra.row_length)
-_teach(algebra.row_size, algebra.row_size)
-_teach(algebra.row_value, algebra.row_value)
-_teach(algebra.squared_norm, algebra.row_squared_norm, pair=algebra.pair_squared_norm)
-_teach(algebra.length, algebra.row_length, pair=algebra.pair_length)
-_teach(algebra.weight, algebra.row_weight, pair=algebra.pair_weight)
-_teach(algebra.size, algebra.row_size, pair=algebra.pair_size)
-_teach(algebra.index, algebra.dense_index, algebra.sparse_index, algebra.pair_index)
-_teach(algebra.value, algebra.row_value, pair=algebra.pair_value)
-_teach(algebra.is_binary, algebra.is_binary)
-_teach(algebra.is_advice, algebra.is_advice)
-_teach(all_finite, all_finite)
-_teach(best_but, best_but)
-_teach(draws.unsigned, lambda n: np.uint64(n))
-_teach(draws.mix, draws.mix)
-_teach(draws.uniform, draws.uniform)
-_teach(text.signed, lambda n: np.int64(n))
-_teach(text.high_product, text.high_product)
-_teach(text.leading_zeros, text.leading_zeros)
-_teach(text.scaled, text.scaled)
-_teach(text.digits, lambda text, p: vectors.digits(text, p), inline="always")
-_teach(text.digits_of, lambda text, p, n: vectors.digits_of(text, p, n), inline="always")
-_teach(text.marks, lambda text, p: vectors.marks(text, p), inline="always")
-_teach(text.first_mark, lambda word: vectors.first_mark(word), inline="always")
-_teach(text.decimal, text.decimal)
-_teach(text.any_decimal, text.any_decimal)
-_teach(text.ends, text.ends)
-_teach(text.is_query, text.is_query)
+teach(flat.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
 
 
 # --- Rules ----------------------------------------------------------------------------------------
@@ -196,26 +202,26 @@ def _teach_method(name: str) -> None:
     _known_methods.add(name)
 
 
-def _always(function: Any) -> Any:
-    return lambda *args, **kwargs: function
-
-
 # --- Running --------------------------------------------------------------------------------------
+
+
+def jit_enabled() -> bool:
+    """Tell whether numba compiles: not so under ``NUMBA_DISABLE_JIT=1``."""
+    return not numba.config.DISABLE_JIT
 
 
 @functools.cache
 def dispatcher(function: Callable[..., Any]) -> Any:
-    """Return numba's dispatcher for a pass.
+    """Return numba's dispatcher for a pass or another function, with its compiled code kept on disk.
 
-    The pass allocates nothing, so it is compiled without numba's reference counting, which would
+    The function allocates nothing, so it is compiled without numba's reference counting, which would
     take longer than a short row. A division by zero and an index out of bounds raise, as in plain Python
     (the engine's own loops use bare pointers, and pay nothing for that).
     """
-    options = {"nogil": True, "error_model": "python", "boundscheck": True, "_nrt": False}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to keep a cache in
-        return numba.njit(**options)(function)
+    compiled = numba.njit(nogil=True, error_model="python", boundscheck=True, _nrt=False)(function)
+    with contextlib.suppress(RuntimeError):  # no folder to keep a cache in
+        compiled._cache = SourceCache(function, source_digest(function, _forms))
+    return compiled
 
 
 class Runner:
@@ -227,14 +233,10 @@ class Runner:
 
     def __init__(self, rule: Any) -> None:
         self.rule = rule
-        self._type = None if numba.config.DISABLE_JIT else self._rule_type()
+        self._type = self._rule_type()
         self._entries: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
-        if self._type is None:
-            # As in compiled code: a division by zero is an error, what is not finite is for the pass to see.
-            with np.errstate(divide="raise", over="ignore", invalid="ignore"):
-                return function(self.rule, state, *args)
         key = (function, *map(_layout, args))
         entry = self._entries.get(key)
         if entry is None:

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import re
+import traceback
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAGE = re.compile(r"Failed in \w+ mode pipeline \(step: [^)]*\)")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^')
 _NOT_THEIRS = re.compile(r"site-packages/numba/|(^|/)onlinear/engine/")
+_NOT_RULES = re.compile(r"(^|/)onlinear/runs/|site-packages/numpy/")
 _ROW = re.compile(r"(Dense|Sparse)Row\(|'NamedTuple' object has no attribute|float64\*")
 # What numba says where a function that must not allocate does.
 _ALLOCATION = ("NRT required", "Only accept returning of array passed into the function")
 
 
+def place_in_rule(error: BaseException) -> str:
+    """Return where in the rule's code an error was raised, to be put after a message; nothing where that is unknown."""
+    found = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not _NOT_THEIRS.search(frame.filename) and not _NOT_RULES.search(frame.filename)
+    ]
+    return f", at {found[-1].filename}:{found[-1].lineno}: {found[-1].line}".rstrip(": ") if found else ""
+
+
 def explain(report: str) -> str:
-    """Return the cause and its place in the user's code from a report that runs to pages.
+    """Return the cause and its place in the user's code from a report of several pages.
 
     Reports nest: each stage that failed quotes the stage within it, so the cause is the first line
     after the innermost one.
     """
     report = _COLOUR.sub("", report)
     if any(sign in report for sign in _ALLOCATION):
-        cause = "it allocates memory in a round; give it the space in start() instead"
+        cause = "it allocates memory in a round; allocate it in start() instead"
     elif "mul(float64, none)" in report:
-        cause = "update() returns nothing, at least on one of its ways; it must tell whether it took a step"
+        cause = "update() returns None on some path; it must return the size of the step, or whether one was taken"
     else:
         lines = [line.strip() for line in _STAGE.split(report)[-1].splitlines() if line.strip()]
         cause = lines[0] if lines else "numba gives no reason"

@@ -15,20 +15,23 @@ import hashlib
 import itertools
 import secrets
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from onlinear.engine.protocol import NOT_COMPILED
+
 # Code that an upgrade changes as a whole, and the engine, whose source is digested: names suffice.
 _FOREIGN = ("builtins", "llvmlite", "math", "numba", "numpy", "scipy")
 _ENGINE = __name__.rpartition(".")[0]
+_FOLDER = Path(__file__).parent
+_COMPILED = ("algebra", "compile", "draws", "flat", "passes", "protocol", "rows", "snapshot", "vectors")
+"""The modules of the engine that a compiled rule is made from, or by."""
 
 # What typing.NamedTuple writes into a class, and the methods of a rule that always run as plain Python.
-_NOT_COMPILED = frozenset(
-    {"_asdict", "_make", "_replace", "start", "for_width", "check", "check_start", "goal_margin", "potentials"}
-)
+_LEFT_OUT = NOT_COMPILED | {"_asdict", "_make", "_replace"}
 
 
 def methods(cls: type) -> dict[str, Callable[..., Any]]:
@@ -36,7 +39,7 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
     return {
         name: member
         for name, member in vars(cls).items()
-        if isinstance(member, types.FunctionType) and name not in _NOT_COMPILED and not name.startswith("__")
+        if isinstance(member, types.FunctionType) and name not in _LEFT_OUT and not name.startswith("__")
     }
 
 
@@ -54,24 +57,56 @@ def fingerprint(cls: type) -> str:
 def own_fingerprint(cls: Any) -> str | None:
     """Return a digest of a rule's own code: other releases of this library or of NumPy do not change it.
 
-    Python's own do, as it is made of bytecode. `start` and `for_width` count, too; in which modules things stand
-    does not. None: the code reads an object that has no digest.
+    Releases of Python do, as it is made of bytecode. `start`, `for_width` and `final` count, too; the modules in which
+    things stand do not. None: the code reads an object that has no digest.
     """
-    used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width")}
+    used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width", "final") if name in vars(cls)}
     used = {name: method for name, method in sorted(used.items()) if not _is_ours(method)}
-    said = (cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie)
-    tokens = list(_tokens((said, cls._fields, used), {}, own=True))
+    said = [cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie]
+    # What came later is left out where it is not used: files of older versions still load.
+    if cls.linear:
+        said.append("linear")
+    tokens = list(_tokens((tuple(said), cls._fields, used), {}, own=True))
     if f"str:{_HERE!r}" in tokens:
         return None
     return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:16]
 
 
+def source_digest(function: Callable[..., Any], forms: Mapping[Any, Any]) -> str:
+    """Return a digest of what a function of this library is compiled from.
+
+    That is the source of each file with a function that it reaches, and the constants that these functions read.
+    `forms` has what compiled code runs instead of a function.
+    """
+    files, constants = {str(_FOLDER / f"{name}.py") for name in ("compile", "flat", "vectors")}, set()
+    seen: dict[int, Any] = {}
+    found: list[Any] = [function]
+    while found:
+        one = found.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        if isinstance(one, types.FunctionType) and _is_ours(one):
+            files.add(one.__code__.co_filename)
+            found += [forms.get(one), *(target for _, target in references(one))]
+        elif hasattr(one, "__wrapped__"):  # an intrinsic, whose helpers are in its file
+            files.add(one.__wrapped__.__code__.co_filename)
+        elif isinstance(one, int | float | tuple | np.ndarray):
+            constants.add("\0".join(_tokens(one, {})))
+    return _files_digest(sorted(files), sorted(constants))
+
+
 @functools.cache
 def _engine_digest() -> str:
-    """Return a digest of the engine's own source: compiled passes contain it."""
+    """Return a digest of the part of the engine's own source that every compiled rule contains."""
+    return _files_digest([_FOLDER / f"{name}.py" for name in _COMPILED], [])
+
+
+def _files_digest(files: Iterable[Path | str], constants: Iterable[str]) -> str:
     digest = hashlib.sha256(np.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for path in files:
+        digest.update(Path(path).read_bytes())
+    digest.update("\0".join(constants).encode())
     return digest.hexdigest()
 
 

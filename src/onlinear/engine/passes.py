@@ -28,7 +28,7 @@ REACH: Final = 1
 MISTAKE: Final = 1
 UPDATE: Final = 2
 
-NEGATIVE_STEP: Final = "update() returned a step that is negative or not a number"
+BAD_STEP: Final = "update() returned a step that is negative or not finite"
 
 
 def learn(
@@ -53,7 +53,8 @@ def learn(
     """
     rows = open_rows(X)
     n = y.size
-    t = counts[ROUNDS]
+    progress = address(counts)
+    t = int(counts[ROUNDS])
     mistakes_positive = 0
     mistakes_negative = 0
     updates = 0
@@ -61,7 +62,7 @@ def learn(
     reach = sums[REACH]
     i = first
     while i < n and updates != limit:
-        x = row(rows, i)
+        x = row(rows, i, t)
         if not (well_formed(x) and rule.accepts(x)):
             break
         score = float(rule.score(state, x))
@@ -77,8 +78,8 @@ def learn(
             mistakes_positive += y_i > 0
             mistakes_negative += y_i < 0
         step = 1.0 * rule.update(state, x, float(y_i), score, mistake)
-        if not step >= 0.0:
-            raise ValueError(NEGATIVE_STEP)
+        if not 0.0 <= step < math.inf:
+            raise ValueError(BAD_STEP)
         if step > 0.0:
             updates += 1
             if additive:
@@ -89,7 +90,7 @@ def learn(
             events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
         t += 1
         i += 1
-    counts[ROUNDS] = t
+        progress[ROUNDS] = t  # at once: where the rule fails, this is the round
     counts[UPDATES] += updates
     counts[MISTAKES] += mistakes_negative
     counts[MISTAKES + 1] += mistakes_positive
@@ -98,11 +99,14 @@ def learn(
     return i
 
 
-def score(rule: Any, state: Any, X: Block, t: int, tie: int, scores: Floats, signs: NDArray[Any]) -> int:
-    """Write each row's score and predicted sign; return the first row that was not read."""
+def score(rule: Any, state: Any, X: Block, rounds: int, t: int, tie: int, scores: Floats, signs: NDArray[Any]) -> int:
+    """Write each row's score and predicted sign; return the first row that was not read.
+
+    `rounds` have been learned from. A rule that draws does so as in the rounds from t on.
+    """
     rows = open_rows(X)
     for i in range(scores.size):
-        x = row(rows, i)
+        x = row(rows, i, rounds)
         if not (well_formed(x) and rule.accepts(x)):
             return i
         s = float(rule.score(state, x))
@@ -149,19 +153,21 @@ def learn_classes(
     """Learn as `learn` does, with a weight vector for each class: y holds the classes' numbers.
 
     The rule sees the pair of the right class and the best wrong one; its score is how far the right class is ahead,
-    and a tie is a mistake. `w` is the weights within the state, `class_score` room for one score a class. A single
+    and a tie is a mistake. `w` is the weights within the state, `class_score` room for one score per class. A single
     class has no rival, and nothing is learned.
     """
     rows = open_rows(X)
     n = y.size
     classes = class_score.size
     room = address(class_score)
+    progress = address(counts)
+    t = int(counts[ROUNDS])
     updates = 0
     steps = sums[STEPS]
     reach = sums[REACH]
     i = first
     while i < n and updates != limit:
-        x = row(rows, i)
+        x = row(rows, i, t)
         if not (well_formed(x) and rule.accepts(x)):
             break
         class_scores(w, x, classes, room, 0)
@@ -176,8 +182,8 @@ def learn_classes(
             score = float(room[right]) - float(room[wrong])
             mistake = not score > 0.0
             step = 1.0 * rule.update(state, PairRow(x, classes, right, wrong), 1.0, score, mistake)
-            if not step >= 0.0:
-                raise ValueError(NEGATIVE_STEP)
+            if not 0.0 <= step < math.inf:
+                raise ValueError(BAD_STEP)
         if mistake:
             counts[MISTAKES + right] += 1
         if step > 0.0:
@@ -188,20 +194,23 @@ def learn_classes(
         if scores.size:
             scores[i] = score
             events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
+        t += 1
         i += 1
-    counts[ROUNDS] += i - first
+        progress[ROUNDS] = t
     counts[UPDATES] += updates
     sums[STEPS] = steps
     sums[REACH] = reach
     return i
 
 
-def score_classes(rule: Any, state: Any, w: Floats, X: Block, classes: int, scores: Floats, best: NDArray[Any]) -> int:
-    """Write each row's scores, one a class, and the first of the best classes; return the first row not read."""
+def score_classes(
+    rule: Any, state: Any, w: Floats, X: Block, rounds: int, classes: int, scores: Floats, best: NDArray[Any]
+) -> int:
+    """Write each row's scores, one per class, and the first of the best classes; return the first row not read."""
     rows = open_rows(X)
     room = address(scores)
     for i in range(best.size):
-        x = row(rows, i)
+        x = row(rows, i, rounds)
         if not (well_formed(x) and rule.accepts(x)):
             return i
         first = i * classes

@@ -12,7 +12,8 @@ index j·k + r of a per-feature array: the classes' weights for one feature lie 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,7 @@ class DenseRow(NamedTuple):
     bias: int
     scale: float
     weight: float
+    trial: int
 
 
 class SparseRow(NamedTuple):
@@ -95,13 +97,14 @@ class SparseRow(NamedTuple):
     bias: int
     scale: float
     weight: float
+    trial: int
 
 
 SingleRow: TypeAlias = DenseRow | SparseRow
 
 
 class PairRow(NamedTuple):
-    """One example x of class `right`, against class `wrong` of so many classes: x ⊗ (e_right − e_wrong)."""
+    """One example x of class `right`, against class `wrong`: x ⊗ (e_right − e_wrong)."""
 
     x: SingleRow
     classes: int
@@ -110,8 +113,6 @@ class PairRow(NamedTuple):
 
 
 Row: TypeAlias = SingleRow | PairRow
-
-DENSE = (DenseBlock, DenseRows, DenseRow)
 
 
 def dense_rows(X: DenseBlock) -> DenseRows:
@@ -135,31 +136,40 @@ def sparse_rows(X: SparseBlock) -> SparseRows:
     )
 
 
+OPEN_ROWS: Final[dict[type, Callable[[Any], DenseRows | SparseRows]]] = {
+    DenseBlock: dense_rows,
+    SparseBlock: sparse_rows,
+}
+
+
 def open_rows(X: Block) -> DenseRows | SparseRows:
     """Open a block for a pass."""
-    return dense_rows(X) if isinstance(X, DenseBlock) else sparse_rows(X)
+    return OPEN_ROWS[type(X)](X)
 
 
-def dense_row(X: DenseRows, i: int) -> DenseRow:
+def dense_row(X: DenseRows, i: int, t: int) -> DenseRow:
     first = i * X.width
     scale = inverse_norm(X.values, first, X.width) if X.normalize else 1.0
     weight = float(X.weights[i]) if X.weighted else 1.0
-    return DenseRow(X.values, first, X.width, X.width, X.bias, scale, weight)
+    return DenseRow(X.values, first, X.width, X.width, X.bias, scale, weight, t + 1)
 
 
-def sparse_row(X: SparseRows, i: int) -> SparseRow:
+def sparse_row(X: SparseRows, i: int, t: int) -> SparseRow:
     first = int(X.indptr[i])
     size = int(X.indptr[i + 1]) - first
     # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
     inside = first >= 0 and size >= 0 and first + size <= X.stored
     scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
     weight = float(X.weights[i]) if X.weighted else 1.0
-    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight)
+    return SparseRow(X.values, X.indices, first, size if inside else -1, X.width, X.bias, scale, weight, t + 1)
 
 
-def row(X: Any, i: int) -> SingleRow:
-    """Return a cursor on row i of an opened block."""
-    return dense_row(X, i) if isinstance(X, DenseRows) else sparse_row(X, i)
+ROW: Final[dict[type, Callable[[Any, int, int], SingleRow]]] = {DenseRows: dense_row, SparseRows: sparse_row}
+
+
+def row(X: Any, i: int, t: int) -> SingleRow:
+    """Return a cursor on row i of an opened block, after t rounds."""
+    return ROW[type(X)](X, i, t)
 
 
 def dense_well_formed(x: DenseRow) -> bool:
@@ -171,6 +181,17 @@ def sparse_well_formed(x: SparseRow) -> bool:
     return x.size >= 0 and all_below(x.indices, x.first, x.size, x.width)
 
 
+WELL_FORMED: Final[dict[type, Callable[[Any], bool]]] = {DenseRow: dense_well_formed, SparseRow: sparse_well_formed}
+
+
 def well_formed(x: SingleRow) -> bool:
     """Tell whether the row stays inside its block."""
-    return dense_well_formed(x) if isinstance(x, DenseRow) else sparse_well_formed(x)
+    return WELL_FORMED[type(x)](x)
+
+
+OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
+    open_rows: OPEN_ROWS,
+    row: ROW,
+    well_formed: WELL_FORMED,
+}
+"""The operations of this module, each with its function for every layout."""

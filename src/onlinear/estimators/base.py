@@ -144,7 +144,7 @@ class LinearClassifier(RunClassifier):
         if labels.size > 2 and not self._takes_many_classes():
             raise DataError(
                 f"Only binary classification is supported. There are {labels.size} classes, and {self!r} takes two:"
-                " its rule needs 0/1 inputs, gives ties to one class, or has a score other than ⟨w,x⟩"
+                " its rule is not declared with linear=True, takes other inputs than real numbers, or resolves ties"
             )
 
     def _resumable_run(self) -> Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import reprlib
 import sys
@@ -14,20 +13,11 @@ from numpy.typing import NDArray
 from onlinear.engine.fingerprint import own_fingerprint
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.tensors import TensorFile, can_be_stored
-from onlinear.rules.batch import BatchPerceptron
+from onlinear.rules.registry import BUILT_IN
+from onlinear.rules.rule import is_rule
 
 _PYTHON = sys.implementation.cache_tag
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-def _is_rule(cls: Any) -> bool:
-    return isinstance(cls, type) and bool(vars(cls).get("__onlinear_rule__", False))
-
-
-_RULES = importlib.import_module("onlinear.rules")
-# A name in a file is looked up here and nowhere else.
-BUILT_IN: dict[str, Any] = {name: cls for name in _RULES.__all__ if _is_rule(cls := getattr(_RULES, name))}
-BUILT_IN[BatchPerceptron.__name__] = BatchPerceptron
 
 
 def describe(rule: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -84,7 +74,7 @@ def check_description(described: Any) -> None:
         } if len(described) == 6:
             pass
         case _:
-            raise ModelError("its header describes no rule")
+            raise ModelError("its header does not describe a rule")
 
 
 def restore(file: TensorFile, given: Any) -> Any:
@@ -103,10 +93,10 @@ def _class_of(header: dict[str, Any], given: Any) -> Any:
     name, own = described["name"], described["own"]
     if own and given is None:
         raise ParameterError(
-            f"the rule {name} of {described['module']} is not one of the library's, and a model file holds no code;"
+            f"the rule {name} of {described['module']} is not one of the library's, and a model file contains no code;"
             f" give its class: load(path, rule={name.rpartition('.')[2]})"
         )
-    if given is not None and not _is_rule(given):
+    if given is not None and not is_rule(given):
         raise ParameterError(f"rule is {given!r:.100}; it must be the class of a rule")
     if given is not None and given.__qualname__ != name:
         raise ParameterError(f"the model is of the rule {name}, not of {given.__qualname__}")
@@ -120,9 +110,9 @@ def _class_of(header: dict[str, Any], given: Any) -> Any:
             start = "(w[1:], w[0])" if header["fit_intercept"] else "w"
             options = "".join(f", {option}=True" for option in ("fit_intercept", "normalize") if header[option])
             raise ModelError(
-                f"the code of {name} has changed since: it is {found} now and was {described['code']}; load with the"
-                " code as it was, or begin anew: w = safetensors.numpy.load_file(path)['weights'],"
-                f" start={start}{options}"
+                f"the code of {name} has changed since the model was saved: its fingerprint is {found} and was"
+                f" {described['code']}; load with the code as it was, or start again from the weights:"
+                f" w = safetensors.numpy.load_file(path)['weights'], start={start}{options}"
             )
     return given
 

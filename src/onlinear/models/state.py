@@ -59,9 +59,17 @@ class State:
         return self.classes.size if self.multiclass else 1
 
     @property
+    def final(self) -> Any:
+        """The rule's state to predict with: `arrays`, with the weights that the rule's `final` returns, if it has one.
+
+        Everything that shows weights or predicts takes them from here; everything that learns goes on from `arrays`.
+        """
+        return final_state(self.rule.for_width(self.n_features), self.arrays)
+
+    @property
     def matrix(self) -> Floats:
-        """The weights with a row per weight vector, and the intercept, if there is one, in column 0."""
-        return weights_of(self.arrays).reshape(-1, self.vectors).T
+        """The final weights with a row per weight vector, and the intercept, if there is one, in column 0."""
+        return weights_of(self.final).reshape(-1, self.vectors).T
 
 
 def weights_of(arrays: Any) -> Floats:
@@ -77,8 +85,26 @@ def each_array(function: Callable[..., NDArray[Any]], arrays: Any, *others: Any)
     return type(arrays)(*map(function, arrays, *others))
 
 
-def started(rule: Any, n: int) -> Any:
-    """Return the rule's state for n per-feature entries, once it is known to be one."""
+def final_state(rule: Any, arrays: Any) -> Any:
+    """Return a rule's state with the weights to show and to predict with."""
+    if not hasattr(rule, "final"):
+        return arrays
+    name, w = type(rule).__name__, weights_of(arrays)
+    try:
+        final = rule.final(each_array(lambda array: sealed(array.view()), arrays))
+    except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+        raise RuleError(f"rule {name}: final() failed: {type(error).__name__}: {error}") from error
+    if not (isinstance(final, np.ndarray) and final.dtype == np.float64 and final.shape == w.shape):
+        shown = f"shape {final.shape} of {final.dtype}" if isinstance(final, np.ndarray) else type(final).__name__
+        raise RuleError(f"rule {name}: final() returned {shown}; it must return a float64 array of shape {w.shape}")
+    if not np.isfinite(final).all():
+        raise RuleError(f"rule {name}: final() returned weights that are not finite")
+    final = sealed(np.array(final, order="C"))
+    return final if isinstance(arrays, np.ndarray) else arrays._replace(w=final)
+
+
+def new_state(rule: Any, n: int) -> Any:
+    """Return the state that the rule's `start` gives n per-feature entries; raise where it is not one."""
     name = type(rule).__name__
     try:
         arrays = rule.start(n)
@@ -112,7 +138,7 @@ def rearranged(rule: Any, arrays: Any, n: int, places: NDArray[np.intp], classes
     classes : int
         How many classes there will be.
     """
-    fresh = started(rule, n * classes)
+    fresh = new_state(rule, n * classes)
     for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
         if old.shape == (n * places.size,) and new.shape == (n * classes,):
             new.reshape(n, classes)[:, places] = old.reshape(n, places.size)
@@ -133,10 +159,10 @@ class Room:
     def __init__(self, rule: Any, arrays: Any, n: int) -> None:
         """Make room for n per-feature entries, and half as many again; the new ones are as the rule starts them."""
         self.size = n + n // 2
-        fresh = started(rule, self.size)
+        fresh = new_state(rule, self.size)
         if any(array.ndim > 1 for array in _listed(fresh)):
             # A matrix cannot be cut in place.
-            self.size, fresh = n, started(rule, n)
+            self.size, fresh = n, new_state(rule, n)
         for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
             new[tuple(map(slice, old.shape))] = old
         self._arrays = fresh

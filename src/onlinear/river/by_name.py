@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from onlinear.engine.passes import MISTAKES, REACH, ROUNDS, STEPS, UPDATES
-from onlinear.river.named import NamedRow, NamedWeights
+from onlinear.river.named import NamedRow, NamedWeights, named_dot, named_length
 from onlinear.river.values import as_numbers, refusal
 from onlinear.rules.rule import TIES
 
@@ -83,7 +83,7 @@ class ByName:
             self._forget_unmet()
         row.features = x
         try:
-            score = row.dot(weights)
+            score = named_dot(weights, row)
         except (TypeError, OverflowError):
             score = None
         # A float shows that no value was a NumPy number: a float32 would give a different sum.
@@ -93,7 +93,7 @@ class ByName:
         else:
             self._scored = None
             row.features = dict(zip(x, as_numbers(x), strict=True))
-            score = float(row.dot(weights))
+            score = float(named_dot(weights, row))
             if not isfinite(score):
                 raise refusal(x)
         self._score = score
@@ -121,11 +121,12 @@ class ByName:
             # The values equal those that were scored, but one is a NumPy number.
             row.features = dict(zip(x, as_numbers(x), strict=True))
         row.weight = weight
+        row.trial = counts[ROUNDS]
         step = 1.0 * self.rule.update(self._weights, row, float(y), score, True)
         if step > 0.0:
             counts[UPDATES] += 1
             self.sums[STEPS] += step
-            self.sums[REACH] += step * row.length()
+            self.sums[REACH] += step * named_length(row)
 
     def _forget_unmet(self) -> None:
         features = self._weights.features

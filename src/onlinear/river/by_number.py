@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onlinear.data.labels import cut_at_new_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
+from onlinear.errors import OnlinearError
 from onlinear.river.values import row_refusal
 from onlinear.runs.learner import Learner
 
@@ -52,11 +53,12 @@ class ByNumber:
         A new feature has its initial weight.
         """
         numbers, learner = self._locate(names)
+        learner = learner.predictor()
         parts = []
         for rows, block in _blocks(values, numbers, learner, NO_WEIGHTS):
             scores, codes, end = learner.score(block, rows.stop - rows.start, learner.rounds + rows.start)
             if end < rows.stop - rows.start:
-                raise row_refusal(names, values, rows.start + end, learner.rule.inputs)
+                raise _refusal(names, values, rows.start + end, numbers, learner)
             parts.append((scores, codes))
         if len(parts) == 1:
             return parts[0]
@@ -77,7 +79,7 @@ class ByNumber:
             for rows, block in _blocks(values[part], numbers, learner, weights[part]):
                 done = rows.start + learner.learn(block, codes[rows])
                 if done < rows.stop:
-                    raise row_refusal(names, values, part.start + done, learner.rule.inputs)
+                    raise _refusal(names, values, part.start + done, numbers, learner)
         self.learner = learner
         if learner.n_features > len(self.index):
             for name in names:
@@ -119,6 +121,15 @@ def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDAr
     if not learner.multiclass or (labels.size == 1 and labels[0] in known):
         return [(slice(0, labels.size), known[:0])]
     return cut_at_new_labels(labels, known)
+
+
+def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32], learner: Learner) -> OnlinearError:
+    """Return the error for row i of a table, or for the rule, where that is to blame."""
+    error = row_refusal(names, values, i, learner.rule.inputs)
+    if not np.isfinite(values[i]).all():
+        return error
+    (_, block), *_ = _blocks(values[i : i + 1], numbers, learner, NO_WEIGHTS)
+    return learner.rule_fault(block, f"row {i}") or error
 
 
 def _blocks(

@@ -1,6 +1,6 @@
 """What is learned: the rules, and what to write one's own with."""
 
-from onlinear.engine.algebra import add, dot, index, size, squared_norm, value, weight
+from onlinear.engine.algebra import add, dot, index, size, squared_norm, trial, value, weight
 from onlinear.engine.draws import uniform
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
@@ -20,6 +20,7 @@ __all__ = [
     "rule",
     "size",
     "squared_norm",
+    "trial",
     "uniform",
     "value",
     "weight",

@@ -1,4 +1,4 @@
-"""The batch perceptron's pass: scores with the weights, and collects the direction of the step to come."""
+"""The batch perceptron's pass: score with the weights, and sum up the direction of the next step."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from onlinear.engine.rows import Row
 from onlinear.rules.rule import Tie, rule
 
 
-class Batch(NamedTuple):
-    """Weights, and the sum of y·x over the misclassified examples of the pass that is under way."""
+class BatchState(NamedTuple):
+    """Weights, and the sum of y·x over the misclassified examples of the current pass."""
 
     w: Floats
     direction: Floats
 
 
-@rule(additive=True, weighted=True)
+@rule(additive=True, weighted=True, linear=True)
 class BatchPerceptron(NamedTuple):
-    """What a pass of the batch perceptron does: score with w, and collect Σ y·x over the mistakes."""
+    """A pass of the batch perceptron: score with w, and sum up y·x over the mistakes."""
 
     tie: Tie = "mistake"
 
-    def start(self, n: int) -> Batch:
-        return Batch(np.zeros(n), np.zeros(n))
+    def start(self, n: int) -> BatchState:
+        return BatchState(np.zeros(n), np.zeros(n))
 
-    def score(self, state: Batch, x: Row) -> float:
+    def score(self, state: BatchState, x: Row) -> float:
         return dot(state.w, x)
 
-    def update(self, state: Batch, x: Row, y: float, score: float, mistake: bool) -> float:
+    def update(self, state: BatchState, x: Row, y: float, score: float, mistake: bool) -> float:
         if not mistake:
             return 0.0
         add(state.direction, weight(x) * y, x)

@@ -18,8 +18,8 @@ from onlinear.engine.draws import uniform
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
-from onlinear.rules.perceptron import accumulate
-from onlinear.rules.rule import Tie, check_number, filled, rule
+from onlinear.rules.compensated import accumulate
+from onlinear.rules.rule import Tie, as_number, check_number, rule
 
 _FADED = 2.0**-100
 """Where the weights' sum falls below this they are computed afresh."""
@@ -165,7 +165,7 @@ class RandomizedWeightedMajority(NamedTuple):
 
     def update(self, pool: Pool, x: Row, y: float, score: float, mistake: bool) -> bool:
         accumulate(pool.expected, 0.5 * (1.0 - y * score))
-        return punish(pool, x, y, 1.0 - filled(self.eta))
+        return punish(pool, x, y, 1.0 - as_number(self.eta))
 
     def potentials(self, pool: Pool) -> dict[str, Any]:
         """Return the experts' weights, up to a common factor (the largest is 1), and mistakes."""

@@ -10,13 +10,14 @@ import numpy as np
 from onlinear.engine.algebra import add, dot, squared_norm, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
+from onlinear.rules.compensated import accumulate
 from onlinear.rules.rule import Tie, check_number, rule
 
 _REFRESH = 1024.0
 """Updates after which a running ‖w‖² is computed afresh."""
 
 
-@rule(additive=True, weighted=True)
+@rule(additive=True, weighted=True, linear=True)
 class Perceptron(NamedTuple):
     """The perceptron: ``w ← w + y·x`` on a mistake.
 
@@ -59,7 +60,7 @@ class Normed(NamedTuple):
     """‖w‖² as a sum and its compensation, and the updates since it was computed afresh."""
 
 
-@rule(additive=True, weighted=True)
+@rule(additive=True, weighted=True, linear=True)
 class MarginPerceptron(NamedTuple):
     """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin·‖w‖`` (or ``≤ margin``).
 
@@ -124,14 +125,3 @@ def recompute_norm(state: Normed) -> None:
     state.norm[:] = 0.0
     for j in range(state.w.size):
         accumulate(state.norm, state.w[j] * state.w[j])
-
-
-def accumulate(total: Floats, a: float) -> None:
-    """Add a to ``total[0]`` and what the addition rounds off to ``total[1]`` (Neumaier)."""
-    before = total[0]
-    after = before + a
-    if abs(before) >= abs(a):
-        total[1] += (before - after) + a
-    else:
-        total[1] += (a - after) + before
-    total[0] = after

@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import numbers
+import textwrap
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.algebra import is_advice, is_binary
+from onlinear.engine.protocol import METHODS, describe_methods, sign
 from onlinear.engine.rows import Row, SingleRow
 from onlinear.errors import ParameterError, RuleError
+from onlinear.rules.pitfalls import check_code
 
 Tie: TypeAlias = Literal["mistake", "negative", "positive"]
 Inputs: TypeAlias = Literal["real", "binary", "advice"]
@@ -31,18 +34,6 @@ class Rule(Protocol):
     def update(self, state: Any, x: Row, y: float, score: float, mistake: bool, /) -> float: ...
 
 
-def _sign(self: Any, score: float, t: int) -> int:
-    return (score > 0.0) - (score < 0.0)
-
-
-def _same_at_every_width(self: Any, n: int) -> Any:
-    return self
-
-
-def _nothing_to_check(self: Any) -> None:
-    return None
-
-
 def _takes_reals(self: Any, x: SingleRow) -> bool:
     return True
 
@@ -53,18 +44,6 @@ def _takes_binary(self: Any, x: SingleRow) -> bool:
 
 def _takes_advice(self: Any, x: SingleRow) -> bool:
     return is_advice(x)
-
-
-_REQUIRED: Final = {
-    "start": "(self, n)",
-    "score": "(self, state, x)",
-    "update": "(self, state, x, y, score, mistake)",
-}
-_OPTIONAL: Final = {
-    "predict": ("(self, score, t)", _sign),
-    "for_width": ("(self, n)", _same_at_every_width),
-    "check": ("(self)", _nothing_to_check),
-}
 
 
 class InputKind(NamedTuple):
@@ -87,54 +66,38 @@ R = TypeVar("R", bound=type)
 @overload
 def rule(cls: R, /) -> R: ...
 @overload
-def rule(*, additive: bool = ..., weighted: bool = ..., inputs: Inputs = ..., tie: Tie = ...) -> Callable[[R], R]: ...
+def rule(
+    *, additive: bool = ..., weighted: bool = ..., linear: bool = ..., inputs: Inputs = ..., tie: Tie = ...
+) -> Callable[[R], R]: ...
 def rule(
     cls: Any = None,
     /,
     *,
     additive: bool = False,
     weighted: bool = False,
+    linear: bool = False,
     inputs: Inputs = "real",
     tie: Tie = "mistake",
 ) -> Any:
     """Make a `typing.NamedTuple` a rule: hyper-parameters, and the step they belong to.
 
     The fields are numbers (or strings, which compiled methods cannot read). The methods are plain
-    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, `weight`, and run
+    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, `weight`, `trial`, and run
     compiled over every layout:
 
-    ``start(self, n)``
-        The state before round one: a float64 array of n weights, or a NamedTuple of arrays in which
-        ``w`` holds the weights. Where new features appear, the old arrays are copied into the corner
-        of a wider start.
-    ``score(self, state, x)``
-        The score; its sign is the prediction.
-    ``update(self, state, x, y, score, mistake)``
-        Learn from the answer y = ±1, in place. Return whether a step was taken; a rule that adds
-        λ·y·x to its weights, λ ≥ 0, may return λ.
+    {required}
 
     and, where the default does not fit:
 
-    ``predict(self, score, t)``
-        The prediction of round t: −1, +1, or 0 for a tie. Default: the sign of the score.
-    ``for_width(self, n)``
-        The rule with whatever depends on the number of features filled in. Default: itself.
-    ``check(self)``
-        Raise where a hyper-parameter is out of range; called on construction.
-    ``check_start(self, w)``
-        Raise where the rule cannot begin with weights w that the user gives.
-    ``goal_margin(self)``
-        The margin that the rule asks for, or None; `onlinear.converge` stops where it is out of reach.
-    ``potentials(self, state)``
-        A dict of what the rule's proof looks at, for traces; numbers or arrays.
+    {optional}
 
     `start` returns new arrays each time; a user's first weights are then written into ``w``, and what a
     rule derives from w it must derive when it is first asked. `score` reads every entry of x (that is how a
     NaN is found) and leaves the state alone. Where `for_width` returns another rule, the number of features
-    cannot change. A rule whose score is ⟨w,x⟩ also learns more than two classes: `start` is then asked for a weight
-    for each feature and class, and x is the example as a pair of its class and the best wrong one.
+    cannot change. A rule with ``linear=True`` also learns more than two classes: `start` is then asked for a weight for
+    each feature and class, and x is the example as a pair of its class and the best wrong one.
 
-    What the engine cannot see is said to the decorator, ``@rule`` or ``@rule(additive=True)``:
+    The decorator, ``@rule`` or ``@rule(additive=True)``, takes what the code does not show:
 
     Parameters
     ----------
@@ -143,10 +106,16 @@ def rule(
     weighted : bool
         Promise that `update` multiplies its step by the example's weight, ``weight(x)``; then examples may have
         weights.
+    linear : bool
+        Promise that `score` returns ⟨w,x⟩, that is ``dot(w, x)``, and that its sign is the prediction; then the rule
+        learns more than two classes.
     inputs : {"real", "binary", "advice"}
         Any finite numbers; 0 or 1; or ±1 in every column.
     tie : {"mistake", "negative", "positive"}
-        What a score of exactly 0 predicts: neither label, −1 or +1. A field ``tie`` goes before.
+        What a score of exactly 0 predicts: neither label, −1 or +1. A field ``tie`` takes precedence.
+
+    A rule of experts has ``inputs="advice"``. Where its state is a NamedTuple with a field ``m``, the mistakes of each
+    expert, a run reports them, and the regret.
 
     Examples
     --------
@@ -165,27 +134,35 @@ def rule(
     Delta(rate=1.0)
 
     """
-    promises: dict[str, Any] = {"additive": additive, "weighted": weighted, "inputs": inputs, "tie": tie}
-    return functools.partial(_make_rule, **promises) if cls is None else _make_rule(cls, **promises)
+    promises = {"additive": additive, "weighted": weighted, "linear": linear, "inputs": inputs}
+    make = functools.partial(_make_rule, promises=promises, tie=tie)
+    return make if cls is None else make(cls)
 
 
-def _make_rule(cls: Any, *, additive: bool, weighted: bool, inputs: str, tie: str) -> Any:
+if rule.__doc__ is not None:
+    for _place in ("required", "optional"):
+        _text = textwrap.indent(describe_methods(required=_place == "required"), "    ").lstrip()
+        rule.__doc__ = rule.__doc__.replace(f"{{{_place}}}", _text)
+
+
+def _make_rule(cls: Any, promises: dict[str, Any], tie: str) -> Any:
     name = getattr(cls, "__name__", repr(cls))
     if not (isinstance(cls, type) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")):
         raise RuleError(f"rule {name} is not a typing.NamedTuple of its own; rules do not inherit")
+    inputs = promises["inputs"]
     if inputs not in INPUTS:
         raise RuleError(f"rule {name}: inputs is {inputs!r}, not one of {list(INPUTS)}")
-    taken = {"additive", "weighted", "inputs", "accepts"} & set(cls._fields)
+    taken = sorted({*promises, "accepts", *METHODS} & set(cls._fields))
     if taken:
-        raise RuleError(f"rule {name}: a field cannot be called {taken.pop()}; the engine uses that name")
+        raise RuleError(f"rule {name}: a field cannot be called {taken[0]}; the engine uses that name")
     definition: Any = cls
     _check_methods(definition)
-    for method, (_, default) in _OPTIONAL.items():
-        if not hasattr(definition, method):
-            setattr(definition, method, default)
-    definition.additive = additive
-    definition.weighted = weighted
-    definition.inputs = inputs
+    check_code(definition)
+    for method in METHODS.values():
+        if method.default is not None and not hasattr(definition, method.name):
+            setattr(definition, method.name, method.default)
+    for promise, value in promises.items():
+        setattr(definition, promise, value)
     definition.accepts = INPUTS[inputs].accepts
     if not hasattr(definition, "tie"):
         definition.tie = tie
@@ -196,10 +173,15 @@ def _make_rule(cls: Any, *, additive: bool, weighted: bool, inputs: str, tie: st
 
 def predicts_by_sign(rule: Any) -> bool:
     """Tell whether a rule's prediction is the sign of its score."""
-    return type(rule).predict is _sign
+    return type(rule).predict is sign
 
 
-def filled(value: Any) -> float:
+def is_rule(cls: Any) -> bool:
+    """Tell whether a class is that of a rule."""
+    return isinstance(cls, type) and bool(vars(cls).get("__onlinear_rule__", False))
+
+
+def as_number(value: Any) -> float:
     """Return a hyper-parameter that `for_width` has turned into a number."""
     return float(value)
 
@@ -209,7 +191,7 @@ def check_rule(candidate: Any) -> None:
     if isinstance(candidate, type):
         name = candidate.__name__
         raise RuleError(f"{name} is a class; a rule is an instance of it: {name}(...)")
-    if not vars(type(candidate)).get("__onlinear_rule__", False):
+    if not is_rule(type(candidate)):
         raise RuleError(f"{candidate!r} is not a rule; decorate its class with onlinear.rules.rule")
 
 
@@ -233,20 +215,23 @@ def check_number(
 
 
 def _check_methods(cls: Any) -> None:
-    expected = _REQUIRED | {name: signature for name, (signature, _) in _OPTIONAL.items() if hasattr(cls, name)}
-    for name, signature in expected.items():
-        method = getattr(cls, name, None)
+    for expected in METHODS.values():
+        if not (expected.required or hasattr(cls, expected.name)):
+            continue
+        method = getattr(cls, expected.name, None)
         if not inspect.isfunction(method):
-            raise RuleError(f"rule {cls.__name__} has no method {name}{signature}")
+            raise RuleError(f"rule {cls.__name__} has no method {expected.name}{expected.signature}")
         found = inspect.signature(method)
-        if len(found.parameters) != len(signature.split(",")):
-            raise RuleError(f"rule {cls.__name__}: the method is {name}{signature}, not {name}{found}")
+        if len(found.parameters) != 1 + len(expected.parameters):
+            raise RuleError(
+                f"rule {cls.__name__}: the method is {expected.name}{expected.signature}, not {expected.name}{found}"
+            )
 
 
 def _check_on_construction(cls: Any) -> None:
     """Let the constructor make each value the plain number that its field declares, and check the ranges.
 
-    One type a field means that ``Winnow(beta=1)`` and ``Winnow(beta=1.0)`` are compiled once.
+    With one type per field, ``Winnow(beta=1)`` and ``Winnow(beta=1.0)`` are compiled once.
     """
     plain_new = cls.__new__
     kinds = {name: str(kind) for name, kind in cls.__annotations__.items()}

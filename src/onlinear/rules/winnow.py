@@ -11,7 +11,7 @@ from onlinear.engine.algebra import dot, index, size, value
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
-from onlinear.rules.rule import check_number, filled, rule
+from onlinear.rules.rule import as_number, check_number, rule
 
 _LEAST = 2.0**-1022
 """No weight falls below this: from 0 it could never come back."""
@@ -62,7 +62,7 @@ class Winnow(NamedTuple):
         return np.ones(n)
 
     def score(self, w: Floats, x: Row) -> float:
-        return dot(w, x) - filled(self.threshold)
+        return dot(w, x) - as_number(self.threshold)
 
     def update(self, w: Floats, x: Row, y: float, score: float, mistake: bool) -> bool:
         if mistake:

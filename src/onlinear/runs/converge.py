@@ -22,7 +22,6 @@ from onlinear.engine.passes import STEPS
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import ParameterError
 from onlinear.models.state import State, weights_of
-from onlinear.rules.experts import Pool
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.beginning import as_state, open_arrays, resume
 from onlinear.runs.learner import Learner
@@ -147,7 +146,7 @@ def converge(
     chunk = open_arrays(X, y)
     start, state = renamed_start(start, state)
     learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)
-    if isinstance(learner.arrays, Pool):
+    if learner.rule.inputs == "advice":
         raise ParameterError(f"{type(rule).__name__} learns from every example, so it never halts")
     loop = Loop(learner, chunk, learner.classes.encode(chunk.y), beginning)
     if selection == "worst":

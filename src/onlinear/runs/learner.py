@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,12 +14,14 @@ from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses
 from onlinear.engine import passes
-from onlinear.engine.algebra import dot
 from onlinear.engine.flat import Floats
-from onlinear.engine.rows import Block, DenseRow
+from onlinear.engine.rows import Block, open_rows, row
+from onlinear.engine.runner import PlainRunner, runner_for
 from onlinear.errors import DataError, ParameterError, RuleError
-from onlinear.models.state import Room, State, each_array, rearranged, sealed, started, weights_of
-from onlinear.rules.rule import INPUTS, TIES, predicts_by_sign
+from onlinear.models.state import Room, State, each_array, final_state, new_state, rearranged, sealed, weights_of
+from onlinear.rules.rule import INPUTS, TIES
+from onlinear.runs.blame import FAULTS, rule_failure, rule_fault
+from onlinear.runs.linear import check_linear
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)
@@ -51,10 +54,10 @@ class Learner:
     def begin(self, n: int, start: Any = None) -> None:
         """Set up the state before round one, for n features."""
         self._bind(n)
-        self.arrays = started(self.engine_rule, self._entries(n))
+        self.arrays = new_state(self.engine_rule, self._entries(n))
         if start is not None:
             self._take_weights(start)
-        elif weights_of(self.arrays if self._entries(n) else started(self.engine_rule, 1)).any():
+        elif weights_of(self.arrays if self._entries(n) else new_state(self.engine_rule, 1)).any():
             self.origin = weights_of(self.arrays).copy()
 
     @classmethod
@@ -79,6 +82,15 @@ class Learner:
         learner.names, learner.reading = state.names, state.reading
         learner.checksum = None if state.checksum is None else Checksum(state.checksum)
         return learner
+
+    def predictor(self) -> Learner:
+        """Return a learner that scores with the final weights."""
+        final = final_state(self.engine_rule, self.arrays)
+        if final is self.arrays:
+            return self
+        predictor = copy.copy(self)
+        predictor.arrays, predictor._room = final, None
+        return predictor
 
     def rest(self) -> State:
         """Return the final state; the learner gives up its arrays."""
@@ -165,7 +177,7 @@ class Learner:
         n = self.n_features + self.bias
         self.arrays = rearranged(self.engine_rule, self.arrays, n, places, labels.size)
         if self.origin is not None:
-            origin = weights_of(started(self.engine_rule, n * labels.size))
+            origin = weights_of(new_state(self.engine_rule, n * labels.size))
             origin.reshape(n, labels.size)[:, places] = self.origin.reshape(n, known.size)
             self.origin = origin
         counts = np.zeros(passes.MISTAKES + labels.size, dtype=np.int64)
@@ -184,7 +196,7 @@ class Learner:
             self._room = Room(self.engine_rule, self.arrays, n)
         self.arrays = self._room.cut(n)
         if self.origin is not None:
-            origin = weights_of(started(self.engine_rule, n))
+            origin = weights_of(new_state(self.engine_rule, n))
             origin[: self.origin.size] = self.origin
             self.origin = origin
 
@@ -202,42 +214,60 @@ class Learner:
 
         A row that had to be refused is not read, and the limit not reached.
         """
-        additive, record = bool(self.rule.additive), (limit, self.counts, self.sums)
+        before = self.rounds
         try:
-            if self.multiclass:
-                room, w = np.empty(self.classes.labels.size), weights_of(self.arrays)
-                end = self.runner(
-                    passes.learn_classes, self.arrays, w, block, y, first, additive, *record, room, scores, events
-                )
-            else:
-                end = self.runner(
-                    passes.learn, self.arrays, block, y, first, self.tie, additive, *record, scores, events
-                )
-            return int(end)
-        except (ArithmeticError, IndexError, ValueError) as error:
-            raise RuleError(f"rule {self.rule!r} failed in a round: {error}") from error
+            return self._learn(self.runner, block, y, first, limit, scores, events)
+        except FAULTS as error:
+            row = first + self.rounds - before
+            rest = y[: row + 1], row, -1, _NO_SCORES, _NO_EVENTS
+            again = functools.partial(self.twin()._learn, PlainRunner(self.engine_rule), block, *rest)
+            raise rule_failure(self.rule, f"in round {self.rounds + 1}", error, again) from error
+
+    def _learn(
+        self,
+        runner: Any,
+        block: Block,
+        y: NDArray[Any],
+        first: int,
+        limit: int,
+        scores: Floats,
+        events: NDArray[np.uint8],
+    ) -> int:
+        additive, record = bool(self.rule.additive), (limit, self.counts, self.sums)
+        if self.multiclass:
+            room, w = np.empty(self.classes.labels.size), weights_of(self.arrays)
+            given = w, block, y, first, additive, *record, room
+            return int(runner(passes.learn_classes, self.arrays, *given, scores, events))
+        tie = self.tie
+        return int(runner(passes.learn, self.arrays, block, y, first, tie, additive, *record, scores, events))
 
     def score(self, block: Block, n: int, t: int) -> tuple[Floats, NDArray[Any], int]:
         """Return the scores and predicted signs of a block's n rows, and the first row not read.
 
         With a weight vector per class these are a row of scores and the number of the predicted class.
         """
+        try:
+            return self._score(self.runner, block, n, t)
+        except FAULTS as error:
+            plain = PlainRunner(self.engine_rule)
+            when = f"to score an example after {self.rounds} rounds"
+            raise rule_failure(self.rule, when, error, functools.partial(self._score, plain, block, n, t)) from error
+
+    def _score(self, runner: Any, block: Block, n: int, t: int) -> tuple[Floats, NDArray[Any], int]:
         scores: Floats
         codes: NDArray[Any]
-        try:
-            if self.multiclass:
-                scores, codes = np.empty((n, self.classes.labels.size)), np.empty(n, dtype=np.intp)
-                room, w = scores.reshape(-1), weights_of(self.arrays)
-                end = self.runner(passes.score_classes, self.arrays, w, block, scores.shape[1], room, codes)
-            else:
-                scores, codes = np.empty(n), np.empty(n, dtype=np.int8)
-                end = self.runner(passes.score, self.arrays, block, t, self.tie, scores, codes)
-        except (ArithmeticError, IndexError, ValueError) as error:
-            raise RuleError(f"rule {self.rule!r} failed to score: {error}") from error
+        if self.multiclass:
+            k = self.classes.labels.size
+            scores, codes = np.empty((n, k)), np.empty(n, dtype=np.intp)
+            room, w = scores.reshape(-1), weights_of(self.arrays)
+            end = runner(passes.score_classes, self.arrays, w, block, self.rounds, k, room, codes)
+        else:
+            scores, codes = np.empty(n), np.empty(n, dtype=np.int8)
+            end = runner(passes.score, self.arrays, block, self.rounds, t, self.tie, scores, codes)
         return scores, codes, int(end)
 
-    def refuse(self, chunk: Chunk, i: int) -> DataError:
-        """Return the error for row i of a chunk."""
+    def refuse(self, chunk: Chunk, i: int) -> DataError | RuleError:
+        """Return the error for row i of a chunk, or for the rule, where that is to blame."""
         where = chunk.place(i)
         _, good, demand = INPUTS[self.rule.inputs]
         if chunk.matrix.is_outside(i):
@@ -246,18 +276,23 @@ class Learner:
         if bad is not None:
             column, value = bad
             return DataError(f"{where}, {chunk.feature(column)}: value {value}; {demand}")
-        if self.rule.inputs == "advice":
+        block = chunk.block(slice(i, i + 1), self.bias, self.normalize)
+        if not self.rule.accepts(row(open_rows(block), 0, self.rounds)):
             return DataError(f"{where}: {demand}")
+        fault = self.rule_fault(block, where)
+        if fault is not None:
+            return fault
         too_short = " (or the row is too short to normalize)" if self.normalize else ""
         return DataError(f"{where}: its score overflows{too_short}; scale the inputs")
 
-    def _bind(self, n: int) -> None:
-        # numba is imported here, by the first run, and not before.
-        from onlinear.engine.compile import Runner
+    def rule_fault(self, block: Block, where: str) -> RuleError | None:
+        """Return the rule's error where the score of a single, finite row is not finite; None: the row is too large."""
+        return rule_fault(self, block, where)
 
+    def _bind(self, n: int) -> None:
         self.n_features = n
         self.engine_rule = self.rule.for_width(n)
-        self.runner = Runner(self.engine_rule)
+        self.runner = runner_for(self.engine_rule)
 
     def vector(self, name: str, given: Any) -> Floats:
         """Return weights, or a pair (weights, intercept), as one vector like the learner's own."""
@@ -315,16 +350,14 @@ def classes_of(state: State) -> Classes | ManyClasses:
 
 
 def check_many_classes(rule: Any) -> None:
-    """Raise unless a rule can have a weight vector for each class: its score must be ⟨w,x⟩, and its sign decide."""
+    """Raise unless a rule can have a weight vector for each class: it must declare that its score is ⟨w,x⟩."""
     name = type(rule).__name__
     if rule.inputs != "real":
-        raise ParameterError(f"{name} takes {rule.inputs} inputs, and tells two classes apart, not more")
+        raise ParameterError(f"{name} takes {rule.inputs} inputs, and learns two classes, not more")
     if rule.tie != "mistake":
         raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
-    engine_rule = rule.for_width(3)
-    state = started(engine_rule, 3)
-    w = weights_of(state)
-    w[:] = 0.5, -1.25, 3.0
-    x = DenseRow(np.array([1.5, 2.0, -0.25]), 0, 3, 3, 0, 1.0, 1.0)
-    if not predicts_by_sign(rule) or engine_rule.score(state, x) != dot(w, x):
-        raise ParameterError(f"{name} tells two classes apart, not more: its score is not ⟨w,x⟩, or not all it goes by")
+    if not rule.linear:
+        raise ParameterError(
+            f"{name} learns two classes, not more; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
+        )
+    check_linear(rule)

@@ -20,7 +20,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
-from onlinear.rules.experts import Pool
+from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.learner import Learner, classes_of
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.trace import Trace
@@ -123,9 +123,10 @@ class Run(Facts):
 
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
-        """m_n, the number of mistakes of each expert (None: no experts)."""
-        pool = self.state.arrays
-        return pool.m.astype(np.int64) if isinstance(pool, Pool) else None
+        """m_n, the mistakes of each expert: the field ``m`` of an expert rule's state (None: there is none)."""
+        arrays = self.state.arrays
+        counted = self.rule.inputs == "advice" and "m" in getattr(arrays, "_fields", ())
+        return arrays.m.astype(np.int64) if counted else None
 
     @property
     def regret(self) -> int | None:
@@ -135,10 +136,13 @@ class Run(Facts):
 
     @property
     def expected_mistakes(self) -> float | None:
-        """The exact expectation over the rule's draws, given the data (None: the rule is deterministic)."""
-        pool = self.state.arrays
-        draws = isinstance(pool, Pool) and hasattr(self.state.rule, "seed")
-        return float(pool.expected.sum()) if draws else None
+        """The exact expectation over the rule's draws, given the data (None: the rule draws nothing).
+
+        It is the sum of the field ``expected`` of the state, of a rule with a `predict` of its own.
+        """
+        arrays = self.state.arrays
+        known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
+        return float(arrays.expected.sum()) if known else None
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; above 0 means ``classes[1]``. With more than two classes, a score per class."""
@@ -191,7 +195,7 @@ class Run(Facts):
         Open the stream with ``labelled=False, like=run``: its labels are ignored, and may be absent.
         """
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.for_scoring(self.rule, self.state), classes_of(self.state)
+        learner, classes = Learner.for_scoring(self.rule, self.state).predictor(), classes_of(self.state)
         done = 0
         for chunk in stream.unlabelled():
             for scores, signs in self._score(learner, chunk, done):
@@ -200,7 +204,7 @@ class Run(Facts):
 
     def _score_all(self, X: Any) -> tuple[Floats, NDArray[Any]]:
         self._check_columns(X)
-        learner, matrix = Learner.for_scoring(self.rule, self.state), as_matrix(X)
+        learner, matrix = Learner.for_scoring(self.rule, self.state).predictor(), as_matrix(X)
         chunk = numbered_chunk(matrix, np.zeros(matrix.n))
         # No rows at all still give arrays of the right shape and type.
         parts = list(self._score(learner, chunk, 0)) or [learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]]

@@ -15,7 +15,7 @@ from onlinear.data.labels import Classes, ManyClasses, distinct
 from onlinear.data.matrices import as_matrix
 from onlinear.engine.flat import Floats, inverse_norm
 from onlinear.engine.rows import Block, SparseBlock
-from onlinear.errors import DataError
+from onlinear.errors import DataError, OnlinearError
 from onlinear.runs.beginning import open_arrays, open_chunks
 from onlinear.runs.learner import Learner
 
@@ -40,7 +40,7 @@ class LabelledRows(NamedTuple):
         """Return what the checksum of the examples needs of each row."""
         return self.chunk.row_sums(self.span, self.block())
 
-    def refuse(self, learner: Learner, i: int) -> DataError:
+    def refuse(self, learner: Learner, i: int) -> OnlinearError:
         """Return the error for the i-th of these rows, which the learner cannot read."""
         return learner.refuse(self.chunk, self.span.start + i)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from onlinear.data.checksum import sparse_sums
 from onlinear.data.chunk import Chunk, Fault
 from onlinear.data.matrices import CsrMatrix
-from onlinear.engine import text as kernel
+from onlinear.engine.runner import can_compile, kernel
 from onlinear.errors import DataError
 from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
 from onlinear.streams.formats.format import Format, Request
+from onlinear.streams.formats.text import libsvm_lines
 from onlinear.streams.reader import Reader
 
 _SHOWN = 40
@@ -78,17 +79,16 @@ class LibsvmReader(Reader):
             raise DataError(f"{file or self.files[0]}:{first}: {error}") from error
 
     def _parse(self, piece: Piece) -> tuple[Chunk, _Lines]:
-        from onlinear.engine.compile import dispatcher
-
+        mark_separators, parse_lines = _kernels()
         text = np.frombuffer(piece.text, dtype=np.uint8)
         n = 0 if piece.too_long else piece.size  # a line that is too long is not parsed
         words = np.empty((n >> 6) + 2, dtype=np.uint64)
-        lines, colons = dispatcher(kernel.marked)(text, n, words)
+        lines, colons = mark_separators(text, n, words)
         y, starts, numbers = np.empty(lines), np.empty(lines, dtype=np.int32), np.empty(lines, dtype=np.int32)
         indptr, indices, values = np.empty(lines + 1, np.int32), np.empty(colons, np.int32), np.empty(colons)
         faults, hard = np.empty((lines, 5), np.int32), np.empty((lines + colons, 3), np.int32)
         totals = np.zeros(6, dtype=np.int64)
-        dispatcher(kernel.libsvm)(
+        parse_lines(
             text,
             n,
             words,
@@ -119,7 +119,7 @@ class LibsvmReader(Reader):
                 label = place < 0
                 row = -1 - place if label else int(np.searchsorted(indptr[: rows + 1], place, side="right")) - 1
                 if not overflowed or overflowed[-1][0] != row:  # one fault per line
-                    overflowed.append((row, begin, kernel.BAD_LABEL if label else kernel.BAD_VALUE))
+                    overflowed.append((row, begin, libsvm_lines.BAD_LABEL if label else libsvm_lines.BAD_VALUE))
         # A matrix needs at least one column, even if no example has a feature.
         X = CsrMatrix(values[:entries], indices[:entries], indptr[: rows + 1], max(1, width))
         sums, _ = sparse_sums(X.data, X.indices, X.indptr)
@@ -144,15 +144,24 @@ class LibsvmReader(Reader):
         return _REASONS[kind].format(word=repr(word), index=word.partition(":")[0], most=f"{self.max_features:,}")
 
 
+def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the two loops over text, compiled where possible."""
+    if can_compile():
+        from onlinear.streams.formats.text.words import teach_text
+
+        teach_text()
+    return kernel(libsvm_lines.mark_separators), kernel(libsvm_lines.parse_lines)
+
+
 _REASONS = {
-    kernel.NO_LABEL: "{word} where the label should be",
-    kernel.SEVERAL_LABELS: "label {word}; an example has only one label",
-    kernel.BAD_LABEL: "label {word} is not a finite number",
-    kernel.BAD_INDEX: "{word} is not index:value",
-    kernel.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use --zero-based)",
-    kernel.INDEX_TOO_LARGE: "index {index}; at most {most} features (--max-features)",
-    kernel.INDEX_NOT_ASCENDING: "index {index} is not larger than the one before; indices must ascend",
-    kernel.BAD_VALUE: "value {word} is not a finite number",
+    libsvm_lines.NO_LABEL: "{word} where the label should be",
+    libsvm_lines.SEVERAL_LABELS: "label {word}; an example has only one label",
+    libsvm_lines.BAD_LABEL: "label {word} is not a finite number",
+    libsvm_lines.BAD_INDEX: "{word} is not index:value",
+    libsvm_lines.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use --zero-based)",
+    libsvm_lines.INDEX_TOO_LARGE: "index {index}; at most {most} features (--max-features)",
+    libsvm_lines.INDEX_NOT_ASCENDING: "index {index} is not larger than the one before; indices must ascend",
+    libsvm_lines.BAD_VALUE: "value {word} is not a finite number",
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import onlinear.rules
 from onlinear.errors import DataError, ParameterError
-from onlinear.models.state import started, weights_of
+from onlinear.models.state import new_state, weights_of
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
@@ -179,7 +179,7 @@ def _start(outcome: Run) -> list[float] | None:
     state = outcome.state
     if state.origin is None:
         return None
-    usual = weights_of(started(state.rule.for_width(state.n_features), state.origin.size))
+    usual = weights_of(new_state(state.rule.for_width(state.n_features), state.origin.size))
     return None if np.array_equal(usual, state.origin) else state.origin.tolist()
 
 

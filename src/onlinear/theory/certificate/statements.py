@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from onlinear.errors import AssumptionError
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
-from onlinear.rules.rule import filled
+from onlinear.rules.rule import as_number
 from onlinear.rules.winnow import Winnow
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
@@ -170,7 +170,7 @@ def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) ->
         if rule.eta == "anytime":
             yield Statement(anytime(whole, delta=delta), actual)
         else:
-            yield Statement(randomized_weighted_majority(whole, eta=filled(rule.eta), delta=delta), actual)
+            yield Statement(randomized_weighted_majority(whole, eta=as_number(rule.eta), delta=delta), actual)
 
 
 def _started(case: Case) -> str:

@@ -1,0 +1,72 @@
+"""Which way code runs: compiled, or as plain Python where numba cannot be had. The bits are the same."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from onlinear.engine.compile import Runner
+
+    AnyRunner: TypeAlias = "PlainRunner | Runner"
+
+
+class PlainRunner:
+    """A rule, ready to run: calls a pass with it as plain Python."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+
+    def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
+        # As in compiled code: a division by zero is an error, and the pass sees what is not finite.
+        with np.errstate(divide="raise", over="ignore", invalid="ignore"):
+            return function(self.rule, state, *args)
+
+
+def can_compile() -> bool:
+    """Tell whether code is compiled: numba can be imported, and ``NUMBA_DISABLE_JIT`` is not set."""
+    if not _has_numba():
+        return False
+    from onlinear.engine.compile import jit_enabled
+
+    return jit_enabled()
+
+
+def runner_for(rule: Any) -> AnyRunner:
+    """Return what runs passes with a rule."""
+    if not can_compile():
+        return PlainRunner(rule)
+    from onlinear.engine.compile import Runner
+
+    return Runner(rule)
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays and numbers, compiled where possible."""
+    if not can_compile():
+        return function
+    from onlinear.engine.compile import dispatcher
+
+    compiled: Callable[..., Any] = dispatcher(function)
+    return compiled
+
+
+@functools.cache
+def _has_numba() -> bool:
+    try:
+        # The module that imports numba and little else.
+        importlib.import_module("onlinear.engine.vectors")
+    except ImportError as error:
+        warnings.warn(
+            f"numba cannot be imported ({error}); rules run as plain Python: the results are the same, but it takes"
+            " about a hundred times as long",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""Who is to blame where a round fails: the rule, with its round and line, or the example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onlinear.engine.algebra import index, size, squared_norm, value
+from onlinear.engine.explain import place_in_rule
+from onlinear.engine.flat import Floats
+from onlinear.engine.passes import REACH, STEPS
+from onlinear.engine.rows import Block, SingleRow, open_rows, row
+from onlinear.errors import RuleError
+from onlinear.models.state import weights_of
+
+FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+"""What the code of a rule may raise."""
+
+_LARGE = 1e150
+"""Squares of larger numbers overflow."""
+
+
+def rule_failure(rule: Any, when: str, error: Exception, again: Callable[[], Any]) -> RuleError:
+    """Return the error for a rule that has raised one; `again` does the same in plain Python, to find the line."""
+    place = place_in_rule(error)
+    if not place:
+        try:
+            again()
+        except FAULTS as repeated:
+            place = place_in_rule(repeated)
+    return RuleError(f"rule {rule!r} failed {when}: {error}{place}")
+
+
+def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
+    """Return the error of a rule whose score of a finite example is not finite; None where the example is to blame.
+
+    That is so where ⟨w,x⟩ or ‖x‖² overflows, or where the examples so far were so large that the weights did.
+    """
+    rule, arrays, sums, rounds = learner.rule, learner.arrays, learner.sums, learner.rounds
+    bad = _not_finite(arrays)
+    if bad is not None:
+        if rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE:
+            return None
+        return RuleError(f"rule {rule!r} failed in or before round {rounds}: {bad} in its state")
+    x = row(open_rows(block), 0, rounds)
+    if learner.multiclass or _is_too_large(weights_of(arrays), x):
+        return None
+    try:
+        with np.errstate(divide="raise", over="ignore", invalid="ignore"):
+            found = float(learner.engine_rule.score(arrays, x))
+    except FAULTS as error:
+        return RuleError(f"rule {rule!r} failed in round {rounds + 1} ({where}): {error}{place_in_rule(error)}")
+    return RuleError(
+        f"rule {rule!r} failed in round {rounds + 1} ({where}): score() returned {found}, although its state and the"
+        " example are finite"
+    )
+
+
+def _not_finite(arrays: Any) -> str | None:
+    """Return the first entry of a rule's state that is not finite, in words."""
+    fields = {"w": arrays} if isinstance(arrays, np.ndarray) else arrays._asdict()
+    for name, array in fields.items():
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            return f"{name}[{int(bad[0])}] is {array.reshape(-1)[bad[0]]}"
+    return None
+
+
+def _is_too_large(w: Floats, x: SingleRow) -> bool:
+    """Tell whether ⟨w,x⟩ or ‖x‖² overflows, or the scale of a row to be normalized."""
+    if not (math.isfinite(x.scale) and math.isfinite(squared_norm(x))):
+        return True
+    return not math.isfinite(sum(abs(float(w[index(x, k)]) * value(x, k)) for k in range(size(x))))

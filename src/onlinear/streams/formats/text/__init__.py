@@ -1,0 +1,1 @@
+"""Numbers and libsvm lines out of bytes."""

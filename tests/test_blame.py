@@ -1,0 +1,274 @@
+"""Faults of a rule are the rule's, with its round and its line; the data are blamed for what is in them alone."""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+import onlinear
+import onlinear.river
+from onlinear.errors import DataError, RuleError
+from onlinear.rules import MarginPerceptron, Perceptron, Winnow, add, dot, rule, size, squared_norm, trial, value
+from strategies import as_layout
+
+X = np.arange(1.0, 31.0).reshape(10, 3)
+Y = np.tile([1, -1], 5)
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def engine(request, monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", int(request.param == "plain"))
+
+
+class Two(NamedTuple):
+    w: np.ndarray
+    total: np.ndarray
+
+
+def made(score=None, update=None, *, start=None, promises=None):
+    cls = NamedTuple("Mine", [("rate", float)])
+    cls.start = start or (lambda self, n: np.zeros(n))
+    cls.score = score or (lambda self, w, x: dot(w, x))
+    cls.update = update or (lambda self, w, x, y, score, mistake: mistake)
+    return rule(**promises or {})(cls)(1.0)
+
+
+def takes_a_logarithm(self, w, x):
+    return dot(w, x) + math.log(4.0 - trial(x))
+
+
+def divides(self, w, x):
+    return dot(w, x) + 1.0 / (4 - trial(x))
+
+
+def subtracts_infinities(self, w, x):
+    large = 1e308 * trial(x) * trial(x)
+    return dot(w, x) + (large - large)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (takes_a_logarithm, r"failed in round 4.*math domain error, at .*test_blame.py:\d+: .*math.log"),
+        (divides, r"failed in round 4: .*division by zero, at .*test_blame.py:\d+: .*4 - trial"),
+        (subtracts_infinities, r"failed in round 2 \(row 1\): score\(\) returned nan, although its state and the"),
+    ],
+)
+def test_a_score_that_the_rule_spoils(engine, layout, score, message):
+    with pytest.raises(RuleError, match=rf"rule Mine\(rate=1.0\) {message}"):
+        onlinear.run(made(score), as_layout(X, layout), Y)
+
+
+def spoils_the_weights(self, w, x, y, score, mistake):
+    w[0] = w[0] + 1e308 * trial(x)
+    w[1] = w[0] - w[0]
+    return True
+
+
+def test_a_state_that_the_rule_spoils(engine):
+    with pytest.raises(RuleError, match=r"failed in or before round 2: w\[0\] is inf in its state"):
+        onlinear.run(made(update=spoils_the_weights), X, Y)
+    with pytest.raises(RuleError, match=r"failed in or before round 2: w\[0\] is inf in its state"):
+        onlinear.run(made(update=spoils_the_weights, promises={"additive": True}), X, Y)
+
+
+def divides_later(self, w, x, y, score, mistake):
+    return 1.0 / (5 - trial(x)) > 0.0
+
+
+def reads_beyond(self, w, x, y, score, mistake):
+    w[trial(x) - 1] += 1.0
+    return True
+
+
+def steps_to_infinity(self, w, x, y, score, mistake):
+    return 1e308 * trial(x)
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (divides_later, r"failed in round 5: .*division by zero, at .*test_blame.py:\d+: return 1.0 / \(5"),
+        (reads_beyond, r"failed in round 4: index .*out of bounds.*, at .*test_blame.py:\d+: w\[trial"),
+        (steps_to_infinity, r"failed in round 2: update\(\) returned a step that is negative or not finite"),
+    ],
+)
+@pytest.mark.parametrize("classes", [None, range(3)])
+def test_faults_of_an_update_name_the_round_and_the_line(engine, update, message, classes):
+    promises = {"linear": True}
+    y = Y if classes is None else np.arange(10) % 3
+    # Of three classes there are three times as many weights.
+    Z = X if classes is None else X[:, :1]
+    with pytest.raises(RuleError, match=message):
+        onlinear.run(made(update=update, promises=promises), Z, y, classes=classes)
+
+
+def test_the_round_counts_on_from_a_state(engine):
+    mine = made(update=divides_later)
+    half = onlinear.run(mine, X[:3], Y[:3])
+    with pytest.raises(RuleError, match="failed in round 5: "):
+        onlinear.run(mine, X[3:], Y[3:], state=half)
+
+
+def test_scoring_that_fails_is_the_rules_fault(engine):
+    run = onlinear.run(made(divides), X[:3], Y[:3])
+    with pytest.raises(RuleError, match=r"failed to score an example after 3 rounds: .*zero, at .*test_blame"):
+        run.predict(X)
+    face = onlinear.river.OnlineClassifier(made(subtracts_infinities))
+    face.learn_one({"a": 1.0}, True)
+    with pytest.raises(RuleError, match=r"failed in round 2 \(row 0\): score\(\) returned nan"):
+        face.learn_one({"a": 1.0}, True)
+
+
+def weighs_by_length(self, w, x):
+    return dot(w, x) + squared_norm(x)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(
+    ("mine", "data", "message"),
+    [
+        (Perceptron(), [[1.0, 2.0], [np.nan, 1.0]], "row 1, column 0: value nan; inputs must be finite"),
+        (made(subtracts_infinities), [[1.0, 2.0], [np.inf, 1.0]], "row 1, column 0: value inf; inputs must be finite"),
+        (Perceptron(), [[1e200, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
+        (Perceptron(), [[1.5e308, 2.0], [-1.5e308, 1.0], [1.0, 1.0]], "row 1: its score overflows; scale the inputs"),
+        (MarginPerceptron(1.0), [[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]], None),
+        (made(weighs_by_length), [[1.0, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
+    ],
+)
+def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout):
+    Z, y = as_layout(np.array(data), layout), [1, -1, 1][: len(data)]
+    if message is None:
+        onlinear.run(mine, Z, y)
+        return
+    with pytest.raises(DataError, match=message):
+        onlinear.run(mine, Z, y)
+
+
+def test_weights_that_large_examples_have_spoilt_are_the_datas_fault(engine):
+    big = np.array([[1.5e308, 0.0], [0.0, 1.0], [1.5e308, 0.0], [0.0, 1.0]])
+    zeros = made(lambda self, w, x: 0.0, Perceptron.update, promises={"additive": True})
+    run = onlinear.run(zeros, big, [1, -1, 1, -1])
+    assert math.isinf(run.state.arrays[0])
+    with pytest.raises(DataError, match="its score overflows; scale the inputs"):
+        onlinear.run(Perceptron(), big * 0.5, [1, -1, 1, 1], start=[1.7e308, 1.0])
+
+
+def assigns_a_parameter(self, w, x, y, score, mistake):
+    self.rate *= 0.9
+    return mistake
+
+
+def assigns_something_new(self, w, x, y, score, mistake):
+    self.steps = 1.0
+    return mistake
+
+
+def assigns_a_field(self, state, x, y, score, mistake):
+    state.total += state.w
+    return mistake
+
+
+def assigns_a_new_field(self, state, x, y, score, mistake):
+    state.w = 0.9 * state.w
+    return mistake
+
+
+def binds_the_state_anew(self, w, x, y, score, mistake):
+    w = 0.9 * w
+    return mistake
+
+
+def forgets_to_return(self, w, x, y, score, mistake):  # noqa: RET503
+    if mistake:
+        add(w, y, x)
+        return True
+
+
+def returns_nothing(self, w, x, y, score, mistake):
+    add(w, y, x)
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (assigns_a_parameter, r"update\(\) assigns to self.rate; hyper-parameters do not change.*: self.rate \*= 0.9"),
+        (assigns_something_new, r"update\(\) assigns to self.steps; hyper-parameters do not change"),
+        (
+            assigns_a_field,
+            r"update\(\) assigns to the field total of the state; .*state.total\[:\] = …, at .* \+=",
+        ),
+        (assigns_a_new_field, r"update\(\) assigns to the field w of the state; write into its array instead"),
+        (binds_the_state_anew, r"update\(\) assigns a new value to w, .*changes the variable and not the state; .*0.9"),
+        (forgets_to_return, r"update\(\) returns None on some path; it must return the size of the step, or whether"),
+        (returns_nothing, r"update\(\) returns None on some path"),
+    ],
+)
+def test_what_can_be_seen_in_the_code_is_refused_before_round_one(update, message):
+    with pytest.raises(RuleError, match=f"rule Mine: {message}"):
+        made(update=update)
+
+
+def writes(self, w, x):
+    w[0] = 1.0
+    return dot(w, x)
+
+
+def adds(self, w, x):
+    add(w, 1.0, x)
+    return dot(w, x)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (writes, r"score\(\) writes to an array; it must leave the state unchanged.*: w\[0\] = 1.0"),
+        (adds, r"score\(\) calls add\(\); it must leave the state unchanged"),
+        (lambda self, w, x: None, r"score\(\) returns None on some path; it must return the score"),
+    ],
+)
+def test_a_score_that_writes_is_refused_before_round_one(score, message):
+    with pytest.raises(RuleError, match=f"rule Mine: {message}"):
+        made(score)
+
+
+def test_no_false_alarms(engine):
+    def score(self, state, x):
+        total = 0.0
+        for k in range(size(x)):
+            v = value(x, k)
+            total += v
+        w = state.w
+        if total > 1e9:
+            return -1.0
+        elif total < -1e9:  # noqa: RET505  # every path returns
+            return 1.0
+        else:
+            return dot(w, x)
+
+    def update(self, state, x, y, score, mistake):
+        w = state.w
+        state.total[0] += 1.0
+        state.total[:] = state.total[0]
+        y = 2.0 * y
+        while mistake:
+            add(w, y, x)
+            return True
+        return False
+
+    mine = made(score, update, start=lambda self, n: Two(np.zeros(n), np.zeros(1)))
+    assert onlinear.run(mine, X, Y).state.arrays.total[0] == 10.0
+
+    def in_place(self, w, x, y, score, mistake):
+        w *= 0.5
+        return mistake
+
+    made(update=in_place)
+
+
+def test_winnow_that_overflows_blames_the_scores_size():
+    with pytest.raises(DataError, match="row 1: its score overflows"):
+        onlinear.run(Winnow(1e308, 1e308), np.ones((3, 2)), [1, 1, 0])
