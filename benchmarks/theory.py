@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 import onlinear
 from onlinear.rules import Perceptron
+from onlinear.theory import Examples, bounds
 
 
 def timed(what, call):
@@ -18,6 +19,10 @@ def timed(what, call):
     result = call()
     print(f"  {time.perf_counter() - before:7.2f} s  {what}", end="")
     return result
+
+
+def passive_aggressive(examples, u):
+    return bounds.passive_aggressive(examples, u=u, C=1.0, variant="PA-II")
 
 
 def report(name, X, y):
@@ -30,6 +35,9 @@ def report(name, X, y):
     u = timed("best_comparator", lambda: onlinear.best_comparator(X, y))
     run = onlinear.run(Perceptron(), X, y)
     print(f": {run.mistakes:,} mistakes, bound {u.bound:,.1f}, at best {u.least_bound:,.1f}, gap {u.gap:.1e}")
+    examples = Examples(X, y)
+    timed("two bounds", lambda: [bound(examples, u=u.weights) for bound in (bounds.hinge, passive_aggressive)])
+    print()
     certificate = timed("certify", lambda: onlinear.certify(run, X, y))
     print()
     timed("its verification", lambda: certificate.verify(X, y))

@@ -163,7 +163,7 @@ def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) ->
         if rule.eta == 1.0:
             yield _unless("", "Halving mistake bound", lambda: halving(whole), outcome.mistakes)
         else:
-            yield Statement(weighted_majority(whole, eta=rule.eta), outcome.mistakes)
+            yield Statement(weighted_majority(whole, eta=float(rule.eta)), outcome.mistakes)
         return
     expected = outcome.expected_mistakes or 0.0
     for delta, actual in ((None, expected), (case.delta, outcome.mistakes)):
