@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import onlinear
 from onlinear import theory
 from onlinear.engine.flat import SUMMED_ROWS, lane_dot
-from onlinear.theory import Examples, bounds, examples
+from onlinear.theory import Examples, bounds
 from onlinear.theory.check import hinge
 from onlinear.theory.search import comparator
 from strategies import in_blocks
@@ -28,7 +28,7 @@ MATRICES = {"dense": DENSE, "csr": scipy.sparse.csr_array(DENSE), "csc": scipy.s
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows in the place of 4,096, so that few examples make several."""
-    for module in (hinge, examples):
+    for module in (hinge, comparator):
         monkeypatch.setattr(module, "SUMMED_ROWS", BLOCK)
 
 

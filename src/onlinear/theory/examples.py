@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from onlinear.data.checksum import Checksum
 from onlinear.data.labels import Classes, declared_classes, found_classes
 from onlinear.engine.algebra import length
-from onlinear.engine.flat import SUMMED_ROWS, Floats
+from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, Row, SparseBlock
 from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.models.state import weights_of
@@ -230,16 +230,9 @@ class Examples:
     def feed(self, learner: Learner) -> None:
         """Let a learner learn from all examples once."""
         for rows in self.blocks():
-            self._learn(learner, rows)
-
-    def feed_in_blocks(self, learner: Learner) -> Iterator[None]:
-        """Let a learner learn from all examples once; yield after every `SUMMED_ROWS` rows, and at the end."""
-        for rows in self.blocks():
-            for part in rows.cut(SUMMED_ROWS):
-                self._learn(learner, part)
-                if (part.first + part.y.size) % SUMMED_ROWS == 0:
-                    yield
-        yield
+            end = learner.learn(rows.block(self.bias, normalize=self.normalize), rows.y)
+            if end < rows.y.size:
+                raise rows.refuse(learner, end)
 
     def score_with(self, rule_: Any) -> Iterator[ScoredBlock]:
         """Yield all blocks with a rule's first scores; raise an `AssumptionError` where it does not accept a row."""
@@ -250,11 +243,6 @@ class Examples:
             if end < rows.y.size:
                 raise AssumptionError(str(rows.refuse(reader, end)))
             yield ScoredBlock(rows.first, block, rows.y, scores)
-
-    def _learn(self, learner: Learner, rows: LabelledRows) -> None:
-        end = learner.learn(rows.block(self.bias, normalize=self.normalize), rows.y)
-        if end < rows.y.size:
-            raise rows.refuse(learner, end)
 
     def _reader(self, rule_: Any) -> Learner:
         kind = type(rule_)

@@ -44,14 +44,6 @@ class LabelledRows(NamedTuple):
         """Return the error for the i-th of these rows, which the learner cannot read."""
         return learner.refuse(self.chunk, self.span.start + i)
 
-    def cut(self, size: int) -> Iterator[LabelledRows]:
-        """Yield the rows in parts that end at multiples of `size`, counted from the first row of the data."""
-        end = self.first + self.y.size
-        cuts = [self.first, *range(self.first - self.first % size + size, end, size), end]
-        for a, b in pairwise(cut - self.first for cut in cuts):
-            span = slice(self.span.start + a, self.span.start + b)
-            yield LabelledRows(self.first + a, self.y[a:b], self.chunk, span)
-
 
 class LabelledData:
     """A matrix and its labels, or blocks of them that can be iterated again and again.

@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.algebra import add, dot
-from onlinear.engine.flat import Floats
+from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.engine.rows import Row
 from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.rule import rule
@@ -32,19 +32,26 @@ _FEW = 1e-13
 
 
 class Shortfall(NamedTuple):
-    """A vector u; Σ y·x over the examples with y⟨u,x⟩ < 1, how many they are, and H(u)."""
+    """A vector u; Σ y·x over the examples with y⟨u,x⟩ < 1, and how many they are and H(u), by blocks of rows."""
 
     w: Floats
     direction: Floats
+    """Σ y·x in the current block."""
     sums: Floats
+    """The members of the current block, its part of H(u), and its rows."""
+    whole_direction: Floats
+    whole_sums: Floats
+    """The same in all blocks before."""
 
 
 @rule
 class Slope(NamedTuple):
     """Measures the hinge sum of u and its slope in one pass; it learns nothing."""
 
+    block_rows: int
+
     def start(self, n: int) -> Shortfall:
-        return Shortfall(np.zeros(n), np.zeros(n), np.zeros(2))
+        return Shortfall(np.zeros(n), np.zeros(n), np.zeros(3), np.zeros(n), np.zeros(3))
 
     def score(self, state: Shortfall, x: Row) -> float:
         return dot(state.w, x)
@@ -55,6 +62,14 @@ class Slope(NamedTuple):
             add(state.direction, y, x)
             state.sums[0] += 1.0
             state.sums[1] += loss
+        state.sums[2] += 1.0
+        if state.sums[2] == self.block_rows:
+            for j in range(state.direction.size):
+                state.whole_direction[j] += state.direction[j]
+                state.direction[j] = 0.0
+            for j in range(3):
+                state.whole_sums[j] += state.sums[j]
+                state.sums[j] = 0.0
         return False
 
 
@@ -209,16 +224,12 @@ def best_comparator(
 
 def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
     """Return the cut at u, and H(u)."""
-    learner = examples.learner(Slope())
+    learner = examples.learner(Slope(SUMMED_ROWS))
     learner.arrays.w[:] = u
-    slope, sums = np.zeros(u.size), np.zeros(2)
-    for _ in examples.feed_in_blocks(learner):
-        block = learner.arrays
-        slope += block.direction
-        sums += block.sums
-        block.direction[:] = block.sums[:] = 0.0
-    count, H = map(float, sums)
-    return Cut(slope, count), H
+    examples.feed(learner)
+    state = learner.arrays
+    count, H, _ = map(float, state.whole_sums + state.sums)
+    return Cut(state.whole_direction + state.direction, count), H
 
 
 def _least(alpha: Floats, cuts: list[Cut], R: float) -> float:
