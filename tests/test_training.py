@@ -107,7 +107,7 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
         train(fit_intercept=True)
     with pytest.raises(ModelError, match="made with rule = "):
         train(Perceptron(tie="positive"))
-    with pytest.raises(DataError, match="the first 180 examples are not those of"):
+    with pytest.raises(DataError, match="the first 180 examples differ from those of"):
         train(X=np.where(np.arange(400)[:, None] == 150, 2.0, X))
     with pytest.raises(DataError, match="was made after 180 examples; there are only 100"):
         train(X=X[:100], y=y[:100])
