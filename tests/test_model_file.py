@@ -215,6 +215,7 @@ def test_safetensors_reads_it(tmp_path):
     assert safetensors.numpy.save(tensors, metadata=metadata) == raw
 
 
+@pytest.mark.slow
 def test_every_cut_and_every_flipped_bit_is_noticed(tmp_path):
     raw = saved(onlinear.converge(MarginPerceptron(0.01), X, Y), tmp_path)
     assert 500 < len(raw) < 2000
@@ -777,6 +778,7 @@ def test_a_header_just_too_long(tmp_path, models):
                 load(tmp_path / "long")
 
 
+@pytest.mark.slow
 def test_a_run_of_a_million_batches(tmp_path):
     """Their sizes are in the header, and there is room for them; but not for any number."""
     run = onlinear.batch_perceptron(X, Y)

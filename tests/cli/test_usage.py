@@ -193,6 +193,7 @@ def test_an_error_while_the_input_is_open(examples):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.slow
 def test_streams_that_are_closed_or_full(examples):
     run("train", "real.svm", "-o", "model")
     for arguments in (["train", "real.svm", "-q"], ["predict", "model", "real.svm"], ["--help"]):
