@@ -165,7 +165,7 @@ def _class_sums(
 def _some_class_sums(
     builder: Any, entries: _Entries, feature: Callable[[Any], Any], where: Any, begin: Any, rest: Any, vectors: int
 ) -> None:
-    """Build the sums of so many vectors of classes, from class `begin` on; those beyond the last are masked out."""
+    """Build the sums of some vectors of classes, from class `begin` on; classes beyond the last are masked out."""
     weights, classes, scores = where
     masks, sums = [], []
     for v in range(vectors):

@@ -190,7 +190,7 @@ class Learner:
         return (n + self.bias) * (self.classes.labels.size if self.multiclass else 1)
 
     def grow(self, width: int) -> None:
-        """Make the state as wide as so many features need; the new ones begin as the rule starts them."""
+        """Widen the state to `width` features; the new ones begin as the rule starts them."""
         self.n_features, n = width, self._entries(width)
         if self._room is None or self._room.size < n:
             self._room = Room(self.engine_rule, self.arrays, n)
