@@ -111,18 +111,18 @@ def compiled_lines(pieces, reader, n):
     found = [None] * n
     first = 0
     for piece in pieces:
-        parsed = reader._parse(piece)
-        X = parsed.X
-        for row, line in enumerate(parsed.lines.tolist()):
+        chunk, lines = reader._parse(piece)
+        X = chunk.matrix
+        for row, line in enumerate(lines.lines.tolist()):
             part = slice(X.indptr[row], X.indptr[row + 1])
-            found[first + line] = (X.indices[part].tolist(), bits([parsed.y[row], *X.data[part]]))
-        for fault in parsed.faults.tolist():
+            found[first + line] = (X.indices[part].tolist(), bits([chunk.y[row], *X.data[part]]))
+        for fault in lines.faults.tolist():
             _, line, start, _, at = fault
             if found[first + line] is not None:
                 raise AssertionError(f"line {first + line} is told of twice")
             found[first + line] = at - start + 1
-            reader._fault(parsed, 1, fault)
-        first += parsed.lines_read
+            reader._fault(lines, fault)
+        first += lines.lines_read
     return found
 
 

@@ -48,7 +48,6 @@ def subtracts_infinities(self, w, x):
     return dot(w, x) + (large - large)
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize(
     ("score", "message"),
     [
@@ -57,21 +56,20 @@ def subtracts_infinities(self, w, x):
         (subtracts_infinities, r"failed in round 2 \(row 1\): score\(\) returned nan, although its state and the"),
     ],
 )
-def test_a_score_that_the_rule_spoils(engine, layout, score, message):
+def test_a_score_that_the_rule_spoils(engine, score, message):
     with pytest.raises(RuleError, match=rf"rule Mine\(rate=1.0\) {message}"):
-        onlinear.run(made(score), as_layout(X, layout), Y)
+        onlinear.run(made(score), X, Y)
 
 
 def spoils_the_weights(self, w, x, y, score, mistake):
-    w[0] = w[0] + 1e308 * trial(x)
-    w[1] = w[0] - w[0]
+    w[0] = (1e308 * trial(x)) * 10.0
     return True
 
 
 def test_a_state_that_the_rule_spoils(engine):
-    with pytest.raises(RuleError, match=r"failed in or before round 2: w\[0\] is inf in its state"):
+    with pytest.raises(RuleError, match=r"failed in or before round 1: w\[0\] is inf in its state"):
         onlinear.run(made(update=spoils_the_weights), X, Y)
-    with pytest.raises(RuleError, match=r"failed in or before round 2: w\[0\] is inf in its state"):
+    with pytest.raises(RuleError, match=r"failed in or before round 1: w\[0\] is inf in its state"):
         onlinear.run(made(update=spoils_the_weights, promises={"additive": True}), X, Y)
 
 
@@ -89,21 +87,19 @@ def steps_to_infinity(self, w, x, y, score, mistake):
 
 
 @pytest.mark.parametrize(
-    ("update", "message"),
+    ("update", "classes", "message"),
     [
-        (divides_later, r"failed in round 5: .*division by zero, at .*test_blame.py:\d+: return 1.0 / \(5"),
-        (reads_beyond, r"failed in round 4: index .*out of bounds.*, at .*test_blame.py:\d+: w\[trial"),
-        (steps_to_infinity, r"failed in round 2: update\(\) returned a step that is negative or not finite"),
+        (divides_later, None, r"failed in round 5: .*division by zero, at .*test_blame.py:\d+: return 1.0 / \(5"),
+        (divides_later, range(3), r"failed in round 5: .*division by zero, at .*test_blame.py:\d+: return 1.0 / \(5"),
+        (reads_beyond, None, r"failed in round 4: index .*out of bounds.*, at .*test_blame.py:\d+: w\[trial"),
+        (steps_to_infinity, None, r"failed in round 2: update\(\) returned a step that is negative or not finite"),
     ],
 )
-@pytest.mark.parametrize("classes", [None, range(3)])
-def test_faults_of_an_update_name_the_round_and_the_line(engine, update, message, classes):
+def test_faults_of_an_update_name_the_round_and_the_line(engine, update, classes, message):
     promises = {"linear": True}
     y = Y if classes is None else np.arange(10) % 3
-    # Of three classes there are three times as many weights.
-    Z = X if classes is None else X[:, :1]
     with pytest.raises(RuleError, match=message):
-        onlinear.run(made(update=update, promises=promises), Z, y, classes=classes)
+        onlinear.run(made(update=update, promises=promises), X, y, classes=classes)
 
 
 def test_the_round_counts_on_from_a_state(engine):

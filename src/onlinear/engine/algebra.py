@@ -17,9 +17,9 @@ from onlinear.engine.flat import (
     Floats,
     address,
     dense_class_sums,
+    entries_norm,
     lane_add,
     lane_dot,
-    norm,
     sparse_class_sums,
 )
 from onlinear.engine.rows import DenseRow, PairRow, Row, SingleRow, SparseRow
@@ -144,7 +144,7 @@ def row_squared_norm(x: SingleRow) -> float:
     square = lane_dot(x.values, x.first, x.values, x.first, x.size)
     if x.scale == 1.0 or TINY < square < HUGE:
         return square * x.scale * x.scale + x.bias
-    features = norm(x.values, x.first, x.size) * x.scale
+    features = entries_norm(x.values, x.first, x.size) * x.scale
     return features * features + x.bias
 
 
@@ -165,7 +165,7 @@ def squared_norm(x: Row) -> float:
 
 
 def row_length(x: SingleRow) -> float:
-    features = norm(x.values, x.first, x.size) * x.scale
+    features = entries_norm(x.values, x.first, x.size) * x.scale
     return math.sqrt(features * features + 1.0) if x.bias else features
 
 

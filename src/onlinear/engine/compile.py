@@ -156,7 +156,7 @@ _INLINE = {rows.open_rows, rows.row, rows.well_formed, algebra.dot, algebra.clas
 for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS).items():
     _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
 for _plain in (
-    flat.norm,
+    flat.entries_norm,
     flat.careful_norm,
     flat.inverse_norm,
     algebra.fits,

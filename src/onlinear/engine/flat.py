@@ -86,7 +86,7 @@ def all_below(a: Any, i: int, n: int, limit: int) -> bool:
     return all(0 <= int(a[i + k]) < limit for k in range(n))
 
 
-def norm(values: Any, first: int, size: int) -> float:
+def entries_norm(values: Any, first: int, size: int) -> float:
     """Return ‖x‖ of a run of entries."""
     square = lane_dot(values, first, values, first, size)
     return math.sqrt(square) if TINY < square < HUGE else careful_norm(values, first, size)
@@ -111,5 +111,5 @@ def careful_norm(values: Any, first: int, size: int) -> float:
 
 def inverse_norm(values: Any, first: int, size: int) -> float:
     """Return 1/‖x‖ of a run of entries; 1 for zeros, which stay as they are."""
-    length = norm(values, first, size)
+    length = entries_norm(values, first, size)
     return 1.0 if length == 0.0 else 1.0 / length

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.engine.algebra import OPERATIONS, add, dot, length, squared_norm, trial, weight
-from onlinear.engine.flat import HUGE, LANES, TINY, Floats, address, careful_norm, norm
+from onlinear.engine.flat import HUGE, LANES, TINY, Floats, address, careful_norm, entries_norm
 from onlinear.engine.runner import kernel
 
 _SHORT = 32
@@ -123,7 +123,7 @@ def _lane_square(values: list[float]) -> float:
 
 def norm_of(values: Floats) -> float:
     """Return ‖x‖ of an array's entries."""
-    return norm(address(values), 0, values.size)
+    return entries_norm(address(values), 0, values.size)
 
 
 def _compiled_norm(values: array[float]) -> float:

@@ -46,7 +46,7 @@ class Winnow(NamedTuple):
     def check(self) -> None:
         check_number(self, "beta", above=0.0, below=math.inf)
         if not 1.0 < 1.0 + self.beta < math.inf:
-            raise ParameterError(f"Winnow: beta is {self.beta!r}; 1 + beta is no other number than 1, or infinite")
+            raise ParameterError(f"Winnow: beta is {self.beta!r}; 1 + beta rounds to 1, or is infinite")
         if self.threshold is not None:
             check_number(self, "threshold", above=0.0, below=math.inf)
 
@@ -56,7 +56,7 @@ class Winnow(NamedTuple):
     def check_start(self, w: Floats) -> None:
         """Raise unless these weights can be multiplied: all above 0."""
         if not (w > 0.0).all():
-            raise ParameterError("Winnow: start has a weight that is not above 0; it could never change")
+            raise ParameterError("Winnow: start has a weight that is not above 0; multiplying cannot change that")
 
     def start(self, n: int) -> Floats:
         return np.ones(n)

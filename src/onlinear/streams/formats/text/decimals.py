@@ -108,7 +108,7 @@ def times_power_of_ten(w: int, q: int) -> tuple[float, int]:
 
 
 def digits(text: Any, p: int) -> tuple[int, int]:
-    """Return how many of the 8 bytes text[p : p+8] are digits, up to the first that is none, and their number."""
+    """Return the number of digits at the start of the 8 bytes text[p : p+8], and the number that they form."""
     count = number = 0
     while count < 8 and 0 <= int(text[p + count]) - ZERO <= 9:
         number = 10 * number + int(text[p + count]) - ZERO

@@ -50,7 +50,7 @@ def first_mark(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def digits(typing_context: Any, text: Any, p: Any) -> Any:
-    """Return how many of the 8 bytes text[p : p+8] are digits, up to the first that is none, and their number."""
+    """Return the number of digits at the start of the 8 bytes text[p : p+8], and the number that they form."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = _digit_values(builder, args[0], args[1])
@@ -84,20 +84,20 @@ def _digit_values(builder: Any, text: Any, p: Any) -> Any:
 
 
 def _no_digits(builder: Any, values: Any) -> Any:
-    """Return a word in which the highest bit of each byte that is no digit is set, up to the first of them."""
+    """Return a word in which the highest bit of the first byte that is not a digit is set, and none before it."""
     # A byte above 9 carries into its highest bit; a carry beyond it reaches later bytes only.
     return builder.and_(builder.or_(builder.add(values, _repeated(0x76)), values), _repeated(0x80))
 
 
 def _shifted(builder: Any, word: Any, bits: Any) -> Any:
-    """Return the lowest so many bits of a word at its upper end, zeros before them."""
+    """Return a word with its lowest `bits` bits moved to the upper end, and zeros below them."""
     none = builder.icmp_unsigned("==", bits, ir.Constant(_WORD, 0))
     moved = builder.shl(word, builder.sub(ir.Constant(_WORD, 64), builder.select(none, ir.Constant(_WORD, 64), bits)))
     return builder.select(none, ir.Constant(_WORD, 0), moved)
 
 
 def _joined(builder: Any, values: Any, bits: Any) -> Any:
-    """Return the number that the digits in the lowest so many bits make: pairs, fours, and all eight are joined."""
+    """Return the number that the digits in the lowest `bits` bits form: they are joined to pairs, fours and eight."""
     number = _shifted(builder, values, bits)
     for every, factor, width in ((1, 10 * 2**8 + 1, 8), (2, 100 * 2**16 + 1, 16), (4, 10_000 * 2**32 + 1, 32)):
         mask = _repeated(0x0F if every == 1 else 256 ** (every // 2) - 1, every)
@@ -107,7 +107,7 @@ def _joined(builder: Any, values: Any, bits: Any) -> Any:
 
 
 def _repeated(value: int, every: int = 1) -> Any:
-    """Return a word in which a value stands in every so many bytes."""
+    """Return a word in which a value is repeated every `every` bytes."""
     return ir.Constant(_WORD, int.from_bytes(value.to_bytes(every, "little") * (8 // every), "little"))
 
 
