@@ -549,3 +549,22 @@ def test_that_numba_is_missing_is_said_once():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr.count("RuntimeWarning: numba cannot be imported") == 1
+
+
+def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path):
+    """Whatever moment the other process chooses to save its own code, no key leads to the code of another."""
+    from onlinear.engine.cache import CacheFiles
+
+    for step in ("_save_data", "_load_index", "_save_index"):
+        mine, other = (CacheFiles(str(tmp_path), f"pass-{step}", "stamp") for _ in range(2))
+        usual = getattr(mine, step)
+
+        def interrupted(*args, usual=usual, other=other):
+            other.save("theirs", "their code")
+            return usual(*args)
+
+        setattr(mine, step, interrupted)
+        mine.save("mine", "my code")
+        fresh = CacheFiles(str(tmp_path), f"pass-{step}", "stamp")
+        assert fresh.load("mine") == "my code"
+        assert fresh.load("theirs") in {"their code", None}

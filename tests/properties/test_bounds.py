@@ -353,7 +353,7 @@ def test_normalized_margin_perceptron(data, share):
 @given(data=comparable(max_rows=8, max_width=3), tie=ties)
 def test_batch_perceptron(data, tie):
     X, y, u = data
-    bound = bounds.batch_perceptron(X, y, u, **options(u))
+    bound = bounds.batch_constant(X, y, u, **options(u))
     truth, n = exact(X, y, u), len(y)
     assert agrees(bound.value, Fraction((n + 1) ** 2, 4 * n) * truth.difficulty, 1e-15)
     assert agrees(bound.quantities["updates"], n * truth.difficulty, 1e-15)
@@ -877,7 +877,7 @@ SEPARATED = {
     "warm_start": lambda X, y, u, **k: bounds.warm_start(X, y, u, start=np.ones(len(u)), **k),
     "margin_perceptron": lambda *a, **k: bounds.margin_perceptron(*a, margin=0.5, **k),
     "normalized_margin_perceptron": lambda *a, **k: bounds.normalized_margin_perceptron(*a, margin=0.0, **k),
-    "batch_perceptron": bounds.batch_perceptron,
+    "batch_constant": bounds.batch_constant,
     "batch_schedule": lambda *a, **k: bounds.batch_schedule(*a, schedule="constant", **k),
     "vc_dimension": bounds.vc_dimension,
     "passive_aggressive": bounds.passive_aggressive,

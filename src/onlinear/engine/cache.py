@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,4 +18,21 @@ class SourceCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], digest: str) -> None:
         super().__init__(function)
-        self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, digest)
+        self._cache_file = CacheFiles(self.cache_path, self._impl.filename_base, digest)
+
+
+class CacheFiles(IndexDataCacheFile):
+    """The files of one function: an index, and a file for each signature, which is named by it.
+
+    numba numbers these files instead. Two processes that compile at the same time can take the same number, and the
+    index of one then points to the code of the other. With names that follow from the signature the worst case is
+    that one of two entries is lost from the index, and compiled again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save the code of a signature, and enter it into the index."""
+        name = self._data_name_pattern.replace("{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:32])
+        self._save_data(name, data)
+        overloads = self._load_index()
+        overloads[key] = name
+        self._save_index(overloads)

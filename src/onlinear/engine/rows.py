@@ -157,7 +157,7 @@ def dense_row(X: DenseRows, i: int, t: int) -> DenseRow:
 def sparse_row(X: SparseRows, i: int, t: int) -> SparseRow:
     first = int(X.indptr[i])
     size = int(X.indptr[i + 1]) - first
-    # A pointer that leads outside the stored entries must not be followed: `well_formed` refuses it.
+    # A pointer beyond the stored entries must not be followed: `well_formed` refuses it.
     inside = first >= 0 and size >= 0 and first + size <= X.stored
     scale = inverse_norm(X.values, first, size) if X.normalize and inside else 1.0
     weight = float(X.weights[i]) if X.weighted else 1.0

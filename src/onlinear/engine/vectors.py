@@ -38,7 +38,7 @@ def lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any
     """Return ⟨a[i : i+n], b[j : j+n]⟩: a vector of LANES sums, whose halves are then added."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first, second = (_Stretch(builder, args[k], args[k + 1]) for k in (0, 2))
+        first, second = (_Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
         total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
         sums = builder.bitcast(total, _DOUBLE.as_pointer())
         # Rows seldom begin at a cache line, and a load of 64 bytes would then straddle two.
@@ -69,7 +69,7 @@ def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any
     """Add in place: a[i : i+n] ← a[i : i+n] + c·b[j : j+n]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target, source = _Stretch(builder, args[0], args[1]), _Stretch(builder, args[3], args[4])
+        target, source = _Vectors(builder, args[0], args[1]), _Vectors(builder, args[3], args[4])
         factor = _spread(builder, args[2], _DOUBLES)
 
         def step(offset: Any, mask: Any) -> None:
@@ -175,11 +175,11 @@ def _some_class_sums(
         builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), sums[-1])
     with cgutils.for_range(builder, entries.n) as entry:
         factor = _spread(builder, entries.load(entry.index), _DOUBLES)
-        run = _Stretch(builder, weights, builder.add(builder.mul(feature(entry.index), classes), begin))
+        run = _Vectors(builder, weights, builder.add(builder.mul(feature(entry.index), classes), begin))
         for v in range(vectors):
             product = builder.fmul(run.load(ir.Constant(_WORD, v * LANES), masks[v]), factor)
             builder.store(builder.fadd(builder.load(sums[v]), product), sums[v])
-    target = _Stretch(builder, scores, begin)
+    target = _Vectors(builder, scores, begin)
     for v in range(vectors):
         target.store(ir.Constant(_WORD, v * LANES), masks[v], builder.load(sums[v]))
 
@@ -189,7 +189,7 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     """Tell whether 0 ≤ entry < limit for the entries a[i : i+n]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        run = _Stretch(builder, args[0], args[1])
+        run = _Vectors(builder, args[0], args[1])
         # As unsigned numbers negative entries are huge; so is the limit cut to what the entries can reach.
         most = ir.Constant(_WORD, 2 ** (run.entry.width - 1))
         reach = builder.select(builder.icmp_unsigned("<", args[3], most), args[3], most)
@@ -207,7 +207,7 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     return types.boolean(a, types.intp, types.intp, types.intp), generate
 
 
-class _Stretch:
+class _Vectors:
     """Entries from an address on, read and written a vector at a time."""
 
     def __init__(self, builder: Any, pointer: Any, offset: Any) -> None:

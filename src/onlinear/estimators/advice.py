@@ -119,7 +119,7 @@ def ask(experts: Mapping[str, Any], inputs: ExpertInputs, classes: Classes) -> A
     return _columns(experts, inputs, answers)
 
 
-def teach(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[Any], classes: Classes) -> AdviceMatrix:
+def train_experts(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[Any], classes: Classes) -> AdviceMatrix:
     """Train the experts on the examples in order; return their advice on each example before they learned from it."""
     positive = classes.encode(y) > 0  # raises for an unknown label before any expert learns
 

@@ -20,7 +20,7 @@ from onlinear.estimators.advice import (
     clone_expert,
     expert_inputs,
     name_experts,
-    teach,
+    train_experts,
 )
 from onlinear.estimators.base import (
     RunClassifier,
@@ -153,7 +153,7 @@ class ExpertsClassifier(RunClassifier):
         """
         check_is_fitted(self)
         inputs, y = self._examples(X, y, reset=False)
-        return teach(self._untrained_experts(), inputs, y, Classes(self.classes_))
+        return train_experts(self._untrained_experts(), inputs, y, Classes(self.classes_))
 
     def certificate(self, X: Any, y: Any) -> Certificate:
         """Return a certificate: the rule's mistakes beside the bounds of the theorems (`onlinear.certify`).
@@ -245,7 +245,7 @@ class ExpertsClassifier(RunClassifier):
         self.run_ = Run(state_before(self._rule(), labels, len(self.named_experts_)))
 
     def _learn(self, inputs: ExpertInputs, y: NDArray[Any]) -> None:
-        advice = teach(self.named_experts_, inputs, y, Classes(self.classes_))
+        advice = train_experts(self.named_experts_, inputs, y, Classes(self.classes_))
         self.run_ = run(self._rule(), advice, y, state=self.run_)
 
     def _rule(self) -> Any:

@@ -5,8 +5,11 @@ Every bound is rounded outward, lists the assumptions that were checked on the e
 bounds can share.
 """
 
+import warnings
+from typing import Any
+
 from onlinear.theory.bounds.additive import growth, hinge, mistake_lemma, perceptron, warm_start
-from onlinear.theory.bounds.batch import batch_perceptron, batch_schedule
+from onlinear.theory.bounds.batch import batch_constant, batch_schedule
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.experts import anytime, halving, randomized_weighted_majority, weighted_majority
 from onlinear.theory.bounds.generalization import risk, vc_dimension
@@ -20,7 +23,7 @@ __all__ = [
     "additive_adversary",
     "anytime",
     "backward",
-    "batch_perceptron",
+    "batch_constant",
     "batch_schedule",
     "duality",
     "greedy_disjunction",
@@ -42,3 +45,10 @@ __all__ = [
     "weighted_majority",
     "winnow",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "batch_perceptron":
+        warnings.warn("onlinear.theory.bounds.batch_perceptron is now batch_constant", DeprecationWarning, stacklevel=2)
+        return batch_constant
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

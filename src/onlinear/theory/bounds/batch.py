@@ -18,9 +18,7 @@ from onlinear.theory.examples import Opening, examples_of
 _MAX_STEPS = 1_000_000
 
 
-def batch_perceptron(
-    X: Any, y: Any = None, u: Any = None, *, n: int | None = None, **options: Unpack[Opening]
-) -> Bound:
+def batch_constant(X: Any, y: Any = None, u: Any = None, *, n: int | None = None, **options: Unpack[Opening]) -> Bound:
     """Return the bound on the steps of `onlinear.batch_perceptron` with a constant step size.
 
     At most (n+1)²/(4n)·(R/γ)² steps for n examples and γ = γ(u); and Σ|I_k| ≤ n(R/γ)² over the
@@ -37,7 +35,7 @@ def batch_perceptron(
     --------
     >>> import numpy as np
     >>> from onlinear.theory import bounds
-    >>> bound = bounds.batch_perceptron(np.eye(4), np.ones(4), np.ones(4), classes=(-1, 1))
+    >>> bound = bounds.batch_constant(np.eye(4), np.ones(4), np.ones(4), classes=(-1, 1))
     >>> bound.value, bound.quantities["updates"]
     (6.25, 16.0)
     """

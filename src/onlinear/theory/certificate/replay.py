@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-import onlinear.rules
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import new_state, weights_of
-from onlinear.rules.batch import BatchPerceptron
+from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
 from onlinear.runs.batch import BatchRun, batch_perceptron
@@ -141,11 +140,11 @@ def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
 
 def library_rule(name: str) -> Any:
     """Return the class of one of the library's rules."""
-    return BatchPerceptron if name == BatchPerceptron.__name__ else getattr(onlinear.rules, name)
+    return BUILT_IN[name]
 
 
 def _is_ours(rule: type) -> bool:
-    return rule.__module__.startswith("onlinear.")
+    return BUILT_IN.get(rule.__qualname__) is rule
 
 
 def weights_digest(outcome: Run) -> str:

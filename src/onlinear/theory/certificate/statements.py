@@ -14,7 +14,7 @@ from onlinear.rules.winnow import Winnow
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.additive import NO_OTHER_ROUNDS, hinge, perceptron, warm_start
-from onlinear.theory.bounds.batch import batch_perceptron, batch_schedule
+from onlinear.theory.bounds.batch import batch_constant, batch_schedule
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.experts import (
     EQUAL,
@@ -148,7 +148,7 @@ def _batch(case: Case, outcome: BatchRun) -> Iterator[Statement | Excluded]:
 
     def bound(u: Any) -> Bound:
         if constant:
-            return batch_perceptron(case.examples, u=u, n=case.n)
+            return batch_constant(case.examples, u=u, n=case.n)
         return batch_schedule(case.examples, u=u, schedule=outcome.schedule, n=case.n)
 
     if reason:
