@@ -217,6 +217,8 @@ class Learner:
         before = self.rounds
         try:
             return self._learn(self.runner, block, y, first, limit, scores, events)
+        except RuleError:  # it cannot be compiled
+            raise
         except FAULTS as error:
             row = first + self.rounds - before
             rest = y[: row + 1], row, -1, _NO_SCORES, _NO_EVENTS
@@ -248,6 +250,8 @@ class Learner:
         """
         try:
             return self._score(self.runner, block, n, t)
+        except RuleError:  # it cannot be compiled
+            raise
         except FAULTS as error:
             plain = PlainRunner(self.engine_rule)
             when = f"to score an example after {self.rounds} rounds"
