@@ -553,10 +553,10 @@ def test_that_numba_is_missing_is_said_once():
 
 def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path):
     """Whatever moment the other process chooses to save its own code, no key leads to the code of another."""
-    from onlinear.engine.cache import CacheFiles
+    from onlinear.engine.cache import cache_files
 
     for step in ("_save_data", "_load_index", "_save_index"):
-        mine, other = (CacheFiles(str(tmp_path), f"pass-{step}", "stamp") for _ in range(2))
+        mine, other = (cache_files(str(tmp_path), f"pass-{step}", "stamp") for _ in range(2))
         usual = getattr(mine, step)
 
         def interrupted(*args, usual=usual, other=other):
@@ -565,6 +565,6 @@ def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path):
 
         setattr(mine, step, interrupted)
         mine.save("mine", "my code")
-        fresh = CacheFiles(str(tmp_path), f"pass-{step}", "stamp")
+        fresh = cache_files(str(tmp_path), f"pass-{step}", "stamp")
         assert fresh.load("mine") == "my code"
         assert fresh.load("theirs") in {"their code", None}

@@ -160,7 +160,8 @@ def test_additive_rules_with_a_separating_comparator(rule_, data, layout, normal
     if isinstance(rule_, Perceptron):
         # All the lemmas of its proof, at every update; nothing is left out.
         assert set(report.checked.values()) == {whole.updates.size}
-        assert set(report.checked) == {name for name in LEMMAS if name.startswith(("step", "growth", "mistake lemma", "alignment"))}
+        proof = ("step", "growth", "mistake lemma", "alignment")
+        assert set(report.checked) == {name for name in LEMMAS if name.startswith(proof)}
     first = onlinear.run(rule_, X[:cut], y[:cut], normalize=normalize, classes=(-1, 1))
     second = onlinear.run(rule_, X[cut:], y[cut:], state=first.state, trace=Potentials(u)).trace
     if second.updates.size:

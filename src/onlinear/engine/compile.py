@@ -32,7 +32,7 @@ from numba.extending import (
 )
 
 from onlinear.engine import algebra, draws, flat, rows, vectors
-from onlinear.engine.cache import SourceCache
+from onlinear.engine.cache import cache_of
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
 from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
@@ -220,7 +220,7 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     """
     compiled = numba.njit(nogil=True, error_model="python", boundscheck=True, _nrt=False)(function)
     with contextlib.suppress(RuntimeError):  # no folder to keep a cache in
-        compiled._cache = SourceCache(function, source_digest(function, _forms))
+        compiled._cache = cache_of(function, source_digest(function, _forms))
     return compiled
 
 

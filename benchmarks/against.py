@@ -1,0 +1,265 @@
+"""This checkout against another one: every row is run in turns, and the ratio of their times is shown.
+
+``python benchmarks/against.py ../other`` starts a process for each of the two checkouts and lets them take turns, 20
+times for each row. A ratio above 1 means that this checkout is slower. The interval is that of the median of the paired
+ratios, at 95 %; a row is marked where even its lower end is above 1.03.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import faces
+import generate
+import numpy as np
+import pandas as pd
+import ratios
+from scipy.stats import binom
+from sklearn.datasets import load_breast_cancer
+
+import onlinear
+import onlinear.river
+
+HERE = Path(__file__).parents[1]
+TOLERANCE = 1.03
+
+
+dense, sparse = functools.cache(ratios.dense), functools.cache(ratios.sparse)
+ten_classes, twenty_classes = functools.cache(faces.ten_classes), functools.cache(faces.twenty_classes)
+PERCEPTRON = onlinear.rules.Perceptron()
+LAYOUTS = {
+    "dense, d = 20": lambda: dense(20),
+    "dense, d = 100": lambda: dense(100),
+    "CSR": sparse,
+}
+
+
+def rows(folder):
+    """Return the rows: for each name a function that prepares the work, and returns it."""
+    return {**learning(), **estimators(), **river(), **files(folder), **theory()}
+
+
+def learning():
+    made = {}
+    for d in (20, 100, 1000):
+        for dtype in (np.float64, np.float32):
+            made[f"run, dense, d = {d}, {dtype.__name__}"] = run_of(PERCEPTRON, functools.partial(dense, d, dtype))
+    made["run, CSR"] = run_of(PERCEPTRON, sparse)
+    for name, data in LAYOUTS.items():
+        made[f"a rule of one's own, {name}"] = run_of(ratios.OwnPerceptron(), data)
+        made[f"passive-aggressive, {name}"] = run_of(ratios.PassiveAggressive(), data)
+        made[f"predict, {name}"] = prediction_of(data)
+    return made
+
+
+def run_of(rule, data):
+    def prepare():
+        X, y = data()
+        return lambda: onlinear.run(rule, X, y)
+
+    return prepare
+
+
+def prediction_of(data):
+    def prepare():
+        X, y = data()
+        run = onlinear.run(PERCEPTRON, X, y)
+        return lambda: run.predict(X)
+
+    return prepare
+
+
+def estimators():
+    made = {}
+    for name in ("dense, d = 100", "CSR"):
+        made[f"partial_fit, {name}"] = fit_of(LAYOUTS[name], fit_intercept=False)
+        made[f"partial_fit, {name}, intercept"] = fit_of(LAYOUTS[name])
+    made["partial_fit, 10 classes"] = fit_of(ten_classes)
+    made["partial_fit, 20 classes, CSR"] = fit_of(twenty_classes)
+    return made
+
+
+def fit_of(data, **options):
+    def prepare():
+        X, y = data()
+        classes = np.unique(y)
+        return lambda: onlinear.PerceptronClassifier(**options).partial_fit(X, y, classes=classes)
+
+    return prepare
+
+
+def river():
+    return {
+        "River, 9 features": dicts_of(9, 9, 20_000, 0.0),
+        "River, 9 features, noise": dicts_of(9, 9, 20_000, 0.5),
+        "River, 73 of 40,000 features": dicts_of(73, 40_000, 5_000, 0.0),
+        "River, learn_many": frame,
+    }
+
+
+def dicts_of(size, names, n, noise):
+    def prepare():
+        examples = faces.dicts(size, names, n, noise)
+        return lambda: faces.one_by_one(onlinear.river.PerceptronClassifier(), examples)
+
+    return prepare
+
+
+def frame():
+    examples = faces.dicts(9, 9, 20_000, 0.0)
+    X, y = pd.DataFrame([x for x, _ in examples]), pd.Series([y for _, y in examples])
+    return lambda: onlinear.river.PerceptronClassifier().learn_many(X, y)
+
+
+def files(folder):
+    text, packed = folder / "data.svm", folder / "data.arrow"
+    made = {}
+    for name, path in (("text", text), ("converted", packed)):
+        made[f"from {name}, learning"] = reading_of(path, text, lambda stream: onlinear.run(PERCEPTRON, stream))
+        made[f"from {name}, reading"] = reading_of(path, text, drain)
+    made["blocks in memory"] = functools.partial(blocks_of, text)
+    return made
+
+
+def reading_of(path, text, work):
+    def prepare():
+        if not path.exists():
+            onlinear.streams.pack(onlinear.open_stream(text), path)
+        return lambda: work(onlinear.open_stream(path))
+
+    return prepare
+
+
+def drain(stream):
+    for _ in stream:
+        pass
+
+
+def blocks_of(text):
+    blocks = list(onlinear.open_stream(text))
+    return lambda: onlinear.run(PERCEPTRON, blocks)
+
+
+def theory():
+    made = {}
+    for name, data in {
+        "breast cancer": functools.partial(load_breast_cancer, return_X_y=True),
+        "noisy": lambda: tuple(onlinear.datasets.noisy(margin=0.1, n=20_000, d=100)),
+        "separable": lambda: tuple(onlinear.datasets.separable(margin=0.05, n=100_000, d=50)),
+    }.items():
+        examples = functools.cache(data)
+        made[f"separability, {name}"] = prepared(onlinear.separability, examples)
+        made[f"max_margin, {name}"] = prepared(lambda X, y: onlinear.max_margin(X, y, tol=1e-4), examples)
+        made[f"best_comparator, {name}"] = prepared(onlinear.best_comparator, examples)
+        made[f"certify, {name}"] = prepared(certificate_of, examples)
+        made[f"verify, {name}"] = verification_of(examples)
+    return made
+
+
+def prepared(work, examples):
+    def prepare():
+        X, y = examples()
+        return lambda: work(X, y)
+
+    return prepare
+
+
+def certificate_of(X, y):
+    return onlinear.certify(onlinear.run(PERCEPTRON, X, y), X, y)
+
+
+def verification_of(examples):
+    def prepare():
+        X, y = examples()
+        certificate = certificate_of(X, y)
+        return lambda: certificate.verify(X, y)
+
+    return prepare
+
+
+def serve(folder):
+    """Run the rows that are asked for on the standard input, and answer with seconds."""
+    known, ready = rows(folder), {}
+    for line in sys.stdin:
+        name = line.rstrip("\n")
+        if name not in ready:
+            ready.clear()  # what another row has held is given back
+            ready[name] = known[name]()
+            ready[name]()  # compiles and warms up
+        begin = time.perf_counter()
+        ready[name]()
+        print(time.perf_counter() - begin, flush=True)
+
+
+class Checkout:
+    """A process that works with the library of one checkout."""
+
+    def __init__(self, checkout, folder):
+        environment = os.environ | {"PYTHONPATH": str(Path(checkout).resolve() / "src")}
+        command = [sys.executable, __file__, "--serve", str(folder)]
+        self.process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def seconds(self, name):
+        self.process.stdin.write(f"{name}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def interval(ratios):
+    """Return the median of paired ratios, and an interval for it that holds with 95 % for any distribution."""
+    ordered = sorted(ratios)
+    n = len(ordered)
+    # The k-th smallest and largest of n enclose the median unless fewer than k of n coin flips are heads.
+    k = int(binom.ppf(0.025, n, 0.5))
+    return float(np.median(ordered)), ordered[max(0, k - 1)], ordered[min(n - 1, n - k)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("other", nargs="?", help="the root of the other checkout")
+    parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.serve is not None:
+        serve(asked.serve)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        generate.write(folder / "data.svm", 200_000)
+        new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
+        for name in rows(folder):
+            if asked.only in name:
+                compare(name, new, old, asked.turns)
+        new.close()
+        old.close()
+
+
+def compare(name, new, old, turns):
+    """Let two checkouts take turns at a row, and print how their times compare."""
+    pairs = []
+    for turn in range(turns):
+        order = (new, old) if turn % 2 else (old, new)
+        times = {checkout: checkout.seconds(name) for checkout in order}
+        pairs.append((times[new], times[old]))
+    median, low, high = interval([a / b for a, b in pairs])
+    best = min(a for a, _ in pairs) / min(b for _, b in pairs)
+    mark = "SLOWER" if low > TOLERANCE else ""
+    print(f"{name:<42} {median:6.3f}  [{low:.3f}, {high:.3f}]  best {best:6.3f}  {mark}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
