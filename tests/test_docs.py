@@ -12,6 +12,8 @@ from onlinear.theory import bounds
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 GUIDES = sorted((ROOT / "docs").glob("coming-from-*.md"))
+MAPS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/engine.md")]
+LIBRARY = ROOT / "src" / "onlinear"
 INDEX = ROOT / "docs" / "theory" / "README.md"
 
 
@@ -43,6 +45,12 @@ def unknown_tests(text):
     return [f"{path}::{name}" for path, name in references if not there(path, name)]
 
 
+def unknown_files(text):
+    """Return paths of files that are neither in the repository nor in the library."""
+    paths = re.findall(r"`((?:\w+/)+\w+\.py)`", text)
+    return [path for path in paths if not any((folder / path).is_file() for folder in (ROOT, LIBRARY))]
+
+
 def unknown_links(text, page):
     """Return links to pages, or to headings of pages, that are not there."""
     missing = []
@@ -71,12 +79,22 @@ def absent_bounds(text):
     return [name for name in bounds.__all__ if inspect.isfunction(getattr(bounds, name)) and name not in named]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES, *MAPS], ids=lambda page: page.name)
 def test_what_a_page_refers_to_exists(page):
     text = page.read_text(encoding="utf-8")
     assert unknown_names(text) == []
     assert unknown_tests(text) == []
+    assert unknown_files(text) == []
     assert unknown_links(text, page) == []
+
+
+def test_the_map_has_every_package_and_module_at_the_top():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    packages = [
+        f"{init.parent.name}/" for init in [*LIBRARY.glob("*/__init__.py"), *LIBRARY.glob("theory/*/__init__.py")]
+    ]
+    modules = [path.name for path in LIBRARY.glob("[a-z]*.py")]
+    assert [name for name in packages + modules if not re.search(rf"^ +{re.escape(name)} ", text, re.MULTILINE)] == []
 
 
 def test_the_table_has_every_bound_and_every_row_is_whole():
@@ -104,6 +122,7 @@ def test_faults_are_seen():
     assert unknown_tests("`tests/test_docs.py::test_faults_are_seen`") == []
     false = ["tests/test_docs.py::test_nothing", "tests/test_nothing.py::test_faults_are_seen"]
     assert unknown_tests(", ".join(false)) == false
+    assert unknown_files("`tests/test_docs.py` `engine/passes.py` `engine/nothing.py`") == ["engine/nothing.py"]
     false = "[a](nothing.md) [b](README.md#nothing)"
     assert unknown_links(f"[c](README.md) {false}", INDEX) == ["nothing.md", "README.md#nothing"]
     text = INDEX.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Online linear classification: any rule at memory speed, and every number with what it is worth."""
+"""Online linear classification: any rule at memory speed, and every result with its guarantee."""
 
 from __future__ import annotations
 
