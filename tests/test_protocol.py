@@ -361,5 +361,5 @@ def test_own_experts_are_reported_and_refused_like_the_librarys():
     assert run.regret == run.mistakes - made.min()
     assert run.expected_mistakes is None
     assert "regret" in repr(run)
-    with pytest.raises(ParameterError, match="OwnExperts learns from every example; it never halts"):
+    with pytest.raises(ParameterError, match="OwnExperts learns from every example, so it never halts"):
         onlinear.converge(OwnExperts(), advice, Y)

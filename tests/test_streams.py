@@ -254,7 +254,7 @@ def test_a_certificate_is_for_the_examples_that_were_read(tmp_path):
     other.write_text(SVM.replace("1:3 2:0.25", "1:4 2:0.25"))
     again = onlinear.train(Perceptron(), onlinear.open_stream(other), passes=2)
     assert again.weights.tolist() == run.weights.tolist()
-    with pytest.raises(DataError, match="these are not the examples that the run has read"):
+    with pytest.raises(DataError, match="these are not the examples of the run"):
         onlinear.certify(run, onlinear.open_stream(other))
     for verdict in (onlinear.separability(onlinear.open_stream(path)), onlinear.separability(X, Y)):
         assert type(verdict).__name__ == "Separable"

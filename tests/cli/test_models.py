@@ -138,7 +138,7 @@ def test_the_certificate_of_a_run(examples):
     assert start == {"event": "start", "labels": [-1, 1]}
     assert end["certificate"] == json.loads(certificate.to_json())
     wrong = run("certify", "--model", "model", "first.svm", code=1)
-    assert "the run has" in wrong.stderr
+    assert "not the examples of the run" in wrong.stderr
     assert "--model" in run("certify", "real.svm", "-o", "proof.json", code=2).stderr
 
 

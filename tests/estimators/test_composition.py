@@ -31,7 +31,7 @@ ESTIMATORS = [
 pytestmark = pytest.mark.filterwarnings("ignore:WinnowClassifier:sklearn.exceptions.ConvergenceWarning")
 
 
-@rule(additive=True)
+@rule(additive=True, linear=True)
 class Relaxation(NamedTuple):
     """A rule of a user's own: half a step on a mistake, a quarter where the score is small."""
 

@@ -199,7 +199,7 @@ def test_refusals():
     for parameters, kind, match in (
         ({"rule": WeightedMajority()}, ParameterError, "use onlinear.ExpertsClassifier"),
         ({"rule": "perceptron"}, RuleError, "is not a rule"),
-        ({"rule": Winnow()}, ParameterError, "no fit_intercept"),
+        ({"rule": Winnow()}, ParameterError, "fit_intercept does not apply"),
         ({"max_iter": 0}, ParameterError, "max_iter is 0"),
         ({"random_state": -1}, ParameterError, "seed is -1"),
     ):

@@ -352,7 +352,7 @@ def test_what_overflows_is_not_checked_and_warns_nobody(u):
         warnings.simplefilter("error")
         run = onlinear.run(Perceptron(), X, y, start=[1e200, -1e200], trace=Potentials(u))
         assert run.trace.potentials["squared_norm"].tolist() == [np.inf, np.inf]
-        with pytest.raises(ParameterError, match="or what it speaks of has overflowed"):
+        with pytest.raises(ParameterError, match="or their potentials have overflowed"):
             verify_lemmas(run.trace)
         onlinear.run(Perceptron(), np.eye(2) * 1e200, y, trace=Potentials(u))
         total = onlinear.run(Winnow(threshold=1.0), np.eye(2), y, start=[1e308] * 2, trace=Potentials(u)).trace

@@ -116,7 +116,7 @@ def read(path, text, lowest=1, max_features=1 << 27, *, labelled=True):
     """Return what the library makes of each line, as the oracle would say it."""
     path.write_bytes(text)
     found = {}
-    for chunk, faults in LibsvmReader([str(path)], lowest, max_features, labelled).reads():
+    for chunk in LibsvmReader([str(path)], lowest, max_features, labelled).chunks():
         X = chunk.X
         here = []
         for i in range(chunk.n):
@@ -127,7 +127,7 @@ def read(path, text, lowest=1, max_features=1 << 27, *, labelled=True):
             assert chunk.written(i) == text.split(b"\n")[line - 1]
             assert max(found[line].indices, default=0) < X.shape[1] <= max_features
             here.append(line)
-        for fault in faults:
+        for fault in chunk.faults:
             _, line, column = fault.place.rsplit(":", 2)
             assert int(line) not in found
             found[int(line)] = Fault(int(column))
@@ -191,8 +191,8 @@ def test_a_line_that_is_too_long_takes_no_other_with_it(path, rows, ended):
         patch.setattr(files, "LONGEST_LINE", 40)
         path.write_bytes(text)
         places, faults = [], []
-        for chunk, bad in LibsvmReader([str(path)], 1, 30).reads():
+        for chunk in LibsvmReader([str(path)], 1, 30).chunks():
             places += [int(chunk.place(i).rpartition(":")[2]) for i in range(chunk.n)]
-            faults += [int(fault.place.rsplit(":", 2)[1]) for fault in bad]
+            faults += [int(fault.place.rsplit(":", 2)[1]) for fault in chunk.faults]
     assert places == [k for k, row in enumerate(rows, 1) if row and len(row) < 20 and b"x" not in row]
     assert faults == [k for k, row in enumerate(rows, 1) if len(row) > 20 or b"x" in row]

@@ -371,7 +371,7 @@ def test_rules_that_cannot_learn_from_dicts_are_refused():
         OnlineClassifier(WeightedMajority())
     with pytest.raises(TypeError, match="is a class"):
         OnlineClassifier(Perceptron)
-    with pytest.raises(ParameterError, match="no fit_intercept"):
+    with pytest.raises(ParameterError, match="fit_intercept does not apply"):
         OnlineClassifier(Winnow(threshold=5.0)).learn_one({"a": 1}, True)
     with pytest.raises(ParameterError, match="margin"):
         MarginPerceptronClassifier(margin=-1.0)

@@ -14,6 +14,7 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
 from onlinear.errors import OnlinearError
 from onlinear.river.values import row_refusal
+from onlinear.rules.rule import INPUTS
 from onlinear.runs.learner import Learner
 
 _ENTRIES = 1 << 16
@@ -126,7 +127,7 @@ def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDAr
 def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32], learner: Learner) -> OnlinearError:
     """Return the error for row i of a table, or for the rule, where that is to blame."""
     error = row_refusal(names, values, i, learner.rule.inputs)
-    if not np.isfinite(values[i]).all():
+    if not (np.isfinite(values[i]) & INPUTS[learner.rule.inputs].good(values[i])).all():
         return error
     (_, block), *_ = _blocks(values[i : i + 1], numbers, learner, NO_WEIGHTS)
     return learner.rule_fault(block, f"row {i}") or error

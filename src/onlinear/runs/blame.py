@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.engine.algebra import index, size, squared_norm, value
+from onlinear.engine.algebra import dot, index, size, squared_norm, value
 from onlinear.engine.explain import place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import REACH, STEPS
@@ -73,4 +73,7 @@ def _is_too_large(w: Floats, x: SingleRow) -> bool:
     """Tell whether ⟨w,x⟩ or ‖x‖² overflows, or the scale of a row to be normalized."""
     if not (math.isfinite(x.scale) and math.isfinite(squared_norm(x))):
         return True
-    return not math.isfinite(sum(abs(float(w[index(x, k)]) * value(x, k)) for k in range(size(x))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # As a rule computes it, where a row is scaled after the sum; and without what cancels.
+        total = sum(abs(float(w[index(x, k)]) * value(x, k)) for k in range(size(x)))
+        return not (math.isfinite(dot(w, x)) and math.isfinite(total))
