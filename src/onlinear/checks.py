@@ -10,7 +10,7 @@ from onlinear.errors import ParameterError
 
 
 def check_integers(least: int, **values: Any) -> None:
-    """Raise where an argument is no integer, or too small."""
+    """Raise if an argument is not an integer, or is too small."""
     for name, value in values.items():
         if not (isinstance(value, int | np.integer) and value >= least):
             raise ParameterError(f"{name} is {value!r}; it must be an integer, at least {least}")

@@ -48,7 +48,7 @@ def learn(
     """Predict, then learn, row by row from row `first`; return the first row that was not read.
 
     It ends at the block's end, after `limit` updates, or at a row that must be refused (with nothing
-    learned from it). `counts` and `sums` go on from what they hold, so blocks do not show in them;
+    learned from it). `counts` and `sums` are continued, so they do not depend on the blocks;
     `scores` and `events` are filled only where they have room (a trace).
     """
     rows = open_rows(X)

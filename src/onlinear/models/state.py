@@ -62,7 +62,7 @@ class State:
     def final(self) -> Any:
         """The rule's state to predict with: `arrays`, with the weights that the rule's `final` returns, if it has one.
 
-        Everything that shows weights or predicts takes them from here; everything that learns goes on from `arrays`.
+        Everything that shows weights or predicts takes them from here; everything that learns resumes from `arrays`.
         """
         return final_state(self.rule.for_width(self.n_features), self.arrays)
 

@@ -236,7 +236,7 @@ class Loop(NamedTuple):
         """Go over all examples, in order or in an order drawn for each pass."""
         learner = self.learner
         last = None if max_updates is None else learner.updates + max_updates
-        # Passes are numbered over everything the learner has read: going on draws new orders.
+        # Passes are numbered over everything the learner has read, so a resumed run draws new orders.
         done = learner.rounds // self.chunk.n
         for number in range(max_passes):
             before = learner.updates
