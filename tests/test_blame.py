@@ -195,7 +195,7 @@ def returns_nothing(self, w, x, y, score, mistake):
         (assigns_something_new, r"update\(\) assigns to self.steps; hyper-parameters do not change"),
         (
             assigns_a_field,
-            r"update\(\) assigns to the field total of the state; .*state.total\[:\] = …, at .* \+=",
+            r"update\(\) assigns to the field total of the state; .*total = state.total; total \+= …, at .* \+=",
         ),
         (assigns_a_new_field, r"update\(\) assigns to the field w of the state; write into its array instead"),
         (binds_the_state_anew, r"update\(\) assigns a new value to w, .*changes the variable and not the state; .*0.9"),
@@ -218,9 +218,15 @@ def adds(self, w, x):
     return dot(w, x)
 
 
+def scales(self, w, x):
+    w *= 0.9
+    return dot(w, x)
+
+
 @pytest.mark.parametrize(
     ("score", "message"),
     [
+        (scales, r"score\(\) writes to an array; it must leave the state unchanged.*: w \*= 0.9"),
         (writes, r"score\(\) writes to an array; it must leave the state unchanged.*: w\[0\] = 1.0"),
         (adds, r"score\(\) calls add\(\); it must leave the state unchanged"),
         (lambda self, w, x: None, r"score\(\) returns None on some path; it must return the score"),
@@ -229,6 +235,16 @@ def adds(self, w, x):
 def test_a_score_that_writes_is_refused_before_round_one(score, message):
     with pytest.raises(RuleError, match=f"rule Mine: {message}"):
         made(score)
+
+
+def test_an_infinity_that_the_rule_starts_with_is_no_fault(engine):
+    mine = made(
+        score=lambda self, state, x: dot(state.w, x),
+        update=lambda self, state, x, y, score, mistake: mistake,
+        start=lambda self, n: Two(np.full(n, 1e200), np.full(1, np.inf)),
+    )
+    with pytest.raises(DataError, match="row 1: its score overflows; scale the inputs"):
+        onlinear.run(mine, [[1.0], [1e200]], [1, -1])
 
 
 def test_no_false_alarms(engine):

@@ -471,7 +471,7 @@ def test_an_outcome_of_other_examples_is_refused():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": 2}', "\ud800", "{" * 10_000])
 def test_what_is_no_certificate(text):
-    with pytest.raises(DataError, match="not a complete certificate"):
+    with pytest.raises(DataError, match=r"not a (complete )?certificate"):
         Certificate.from_json(text)
 
 

@@ -363,3 +363,16 @@ def test_own_experts_are_reported_and_refused_like_the_librarys():
     assert "regret" in repr(run)
     with pytest.raises(ParameterError, match="OwnExperts learns from every example, so it never halts"):
         onlinear.converge(OwnExperts(), advice, Y)
+
+
+def test_the_promise_may_be_added_to_a_rule_whose_model_was_saved_without_it(tmp_path):
+    def define(**promises):
+        cls = NamedTuple("Promised", [("rate", float)])
+        cls.start = lambda self, n: np.zeros(n)
+        cls.score = lambda self, w, x: dot(w, x)
+        cls.update = lambda self, w, x, y, score, mistake: mistake
+        return rule(**promises)(cls)
+
+    onlinear.run(define()(1.0), X, Y).save(tmp_path / "model")
+    again = onlinear.load(tmp_path / "model", rule=define(linear=True))
+    assert again.predict(X).tolist() == onlinear.load(tmp_path / "model", rule=define()).predict(X).tolist()

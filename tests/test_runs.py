@@ -1,11 +1,16 @@
 """What a run returns and refuses."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 import onlinear
 from onlinear import Potentials
+from onlinear.data.look_ahead import look_ahead
+from onlinear.data.numbered import block_chunks
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules import (
     MarginPerceptron,
@@ -403,3 +408,20 @@ def test_winnow_weights_never_reach_zero():
     run = onlinear.run(Winnow(threshold=1e-320), X, -np.ones(5000), classes=(-1, 1))
     assert run.weights[0] > 0
     assert run.mistakes == 5000
+
+
+def test_blocks_that_were_held_back_are_released_one_by_one():
+    """The second label is in the last of many blocks; those before it are not kept when they have been learned from."""
+    held = []
+
+    def watched():
+        for i in range(8):
+            block = np.full((10, 2), float(i))
+            held.append(weakref.ref(block))
+            yield block, np.full(10, int(i >= 6))
+
+    chunks = look_ahead(block_chunks(watched()))[1]
+    for _ in range(6):
+        next(chunks)
+    gc.collect()
+    assert [one() is not None for one in held[:5]] == [False] * 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,7 @@ def look_ahead(chunks: Iterator[Chunk]) -> tuple[list[Any], Iterator[Chunk]]:
     for chunk in chunks:
         labels = distinct(chunk.y, labels, chunk.place)
         if len(labels) == 2:
-            return labels, itertools.chain(held, [chunk], chunks)
+            return labels, _give_back([*held, chunk], chunks)
         # A copy: whoever makes the chunks may reuse their memory.
         held.append(chunk.copied())
         size += chunk.nbytes
@@ -31,4 +30,12 @@ def look_ahead(chunks: Iterator[Chunk]) -> tuple[list[Any], Iterator[Chunk]]:
                 f"only one label ({show(plain(labels[0]))}) in the first {size >> 20} MB, up to"
                 f" {chunk.place(chunk.n - 1)}; name both with --classes, classes=(negative, positive)"
             )
-    return labels, iter(held)
+    return labels, _give_back(held, iter(()))
+
+
+def _give_back(held: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    """Yield what was held back, which is not kept any longer, and then the rest."""
+    held.reverse()
+    while held:
+        yield held.pop()
+    yield from rest

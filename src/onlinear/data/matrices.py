@@ -1,4 +1,4 @@
-"""Matrices of examples: dense or CSR, whatever their type and order, given out as the blocks that a pass reads.
+"""Matrices of examples: dense or CSR, whatever their type and order, provided as the blocks that a pass reads.
 
 A matrix that a pass can read as it lies is never copied. Anything else is converted block by block: dense arrays of
 another number type or order, and CSR with unsorted or duplicate indices, a few hundred kilobytes at a time; CSC, whose
@@ -32,7 +32,7 @@ Rows: TypeAlias = slice | NDArray[np.intp]
 
 
 class Matrix(Protocol):
-    """Rows of numbers that can be given out as blocks."""
+    """Rows of numbers that can be read as blocks."""
 
     n: int
     width: int
@@ -41,7 +41,7 @@ class Matrix(Protocol):
     block_rows: int
     """Rows of a block that is cut from the matrix."""
     gathered_rows: int
-    """Rows of a block that is put together from rows here and there."""
+    """Rows of a block that is gathered from scattered rows."""
 
     def native(self) -> Any:
         """Return the rows as an array or a SciPy matrix."""

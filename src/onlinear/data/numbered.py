@@ -52,7 +52,7 @@ def array_chunk(X: Any, y: Any, first: int = 0) -> Chunk:
 
 
 def block_chunks(blocks: Iterable[Any]) -> Iterator[Chunk]:
-    """Yield blocks ``(X, y)`` as chunks, whose rows are numbered on; empty blocks are skipped."""
+    """Yield blocks ``(X, y)`` as chunks with consecutive row numbers; empty blocks are skipped."""
     first = 0
     for number, block in enumerate(blocks):
         if not (isinstance(block, tuple | list) and len(block) == 2):

@@ -54,17 +54,18 @@ def fingerprint(cls: type) -> str:
     return digest.hexdigest()[:16]
 
 
-def own_fingerprint(cls: Any) -> str | None:
+def own_fingerprint(cls: Any, *, promises: bool = True) -> str | None:
     """Return a digest of a rule's own code: other releases of this library or of NumPy do not change it.
 
     Releases of Python do, as it is made of bytecode. `start`, `for_width` and `final` count, too; the modules in which
-    things stand do not. None: the code reads an object that has no digest.
+    things stand do not. Without `promises` the promise ``linear=True`` does not count, which older files do not know.
+    None: the code reads an object that has no digest.
     """
     used = methods(cls) | {name: vars(cls)[name] for name in ("start", "for_width", "final") if name in vars(cls)}
     used = {name: method for name, method in sorted(used.items()) if not _is_ours(method)}
     said = [cls.additive, cls.inputs, None if "tie" in cls._fields else cls.tie]
     # What came later is left out where it is not used: files of older versions still load.
-    if cls.linear:
+    if cls.linear and promises:
         said.append("linear")
     tokens = list(_tokens((tuple(said), cls._fields, used), {}, own=True))
     if f"str:{_HERE!r}" in tokens:

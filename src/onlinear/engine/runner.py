@@ -1,4 +1,4 @@
-"""Which way code runs: compiled, or as plain Python where numba cannot be had. The bits are the same."""
+"""Which way code runs: compiled, or as plain Python where numba is not available. The results are the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Mistakes that can be seen in the code of a rule's methods, before anything runs.
 
-Plain Python would take them without a word, or numba would report them in pages. They are looked for in the
-bytecode, which is there also where the source is not.
+Plain Python would silently accept them, and numba would report them in pages. They are found in the bytecode, which
+exists even where the source does not.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from onlinear.errors import RuleError
 _WRITES = {"STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR"}
 _READ_ONLY = {"score", "predict"}
 """The methods that must leave the state unchanged."""
+_WRITING = "writes to an array; it must leave the state unchanged: only update() may write"
 _RESULTS = {
     "score": "it must return the score",
     "update": "it must return the size of the step, or whether a step was taken",
@@ -44,8 +45,11 @@ def _faults(cls: Any, name: str, method: FunctionType) -> Iterator[tuple[dis.Ins
         if step.opname == "STORE_ATTR":
             yield step, _assignment(cls, step.argval, before, method)
         elif name in _READ_ONLY and step.opname in _WRITES:
-            yield step, "writes to an array; it must leave the state unchanged: only update() may write"
-        elif step.opname.startswith("STORE_FAST") and state in _names(step) and not _in_place(before):
+            yield step, _WRITING
+        elif step.opname.startswith("STORE_FAST") and state in _names(step) and _in_place(before):
+            if name in _READ_ONLY:
+                yield step, _WRITING
+        elif step.opname.startswith("STORE_FAST") and state in _names(step):
             yield (
                 step,
                 (
@@ -67,7 +71,8 @@ def _assignment(cls: Any, attribute: str, before: dis.Instruction | None, method
     owner = owner[-1] if isinstance(owner, tuple) else owner
     if attribute in cls._fields or owner == method.__code__.co_varnames[0]:
         return f"assigns to self.{attribute}; hyper-parameters do not change: keep what changes in the state"
-    return f"assigns to the field {attribute} of the state; write into its array instead: state.{attribute}[:] = …"
+    remedy = f"{attribute} = state.{attribute}; {attribute} += …"
+    return f"assigns to the field {attribute} of the state; write into its array instead: {remedy}"
 
 
 def _state_name(name: str, method: FunctionType) -> str | None:

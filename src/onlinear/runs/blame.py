@@ -14,7 +14,7 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.passes import REACH, STEPS
 from onlinear.engine.rows import Block, SingleRow, open_rows, row
 from onlinear.errors import RuleError
-from onlinear.models.state import weights_of
+from onlinear.models.state import new_state, weights_of
 
 FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
 """What the code of a rule may raise."""
@@ -40,7 +40,7 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
     That is so where ⟨w,x⟩ or ‖x‖² overflows, or where the examples so far were so large that the weights did.
     """
     rule, arrays, sums, rounds = learner.rule, learner.arrays, learner.sums, learner.rounds
-    bad = _not_finite(arrays)
+    bad = _not_finite(arrays, new_state(learner.engine_rule, weights_of(arrays).size))
     if bad is not None:
         if rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE:
             return None
@@ -59,11 +59,11 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
     )
 
 
-def _not_finite(arrays: Any) -> str | None:
-    """Return the first entry of a rule's state that is not finite, in words."""
-    fields = {"w": arrays} if isinstance(arrays, np.ndarray) else arrays._asdict()
+def _not_finite(arrays: Any, start: Any) -> str | None:
+    """Return the first entry of a rule's state that is not finite, though it was at the start, in words."""
+    fields, starts = ({"w": one} if isinstance(one, np.ndarray) else one._asdict() for one in (arrays, start))
     for name, array in fields.items():
-        bad = np.flatnonzero(~np.isfinite(array))
+        bad = np.flatnonzero(~np.isfinite(array) & np.isfinite(starts[name]))
         if bad.size:
             return f"{name}[{int(bad[0])}] is {array.reshape(-1)[bad[0]]}"
     return None

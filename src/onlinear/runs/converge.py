@@ -273,7 +273,7 @@ class Loop(NamedTuple):
         return ended(self.learner, self.chunk.n, self.beginning, passes, outcome, limit)
 
     def _at_limit(self, passes: int, outcome: Outcome, limit: int) -> Convergence:
-        """Return the run at a limit; there may be nothing left to learn all the same."""
+        """Return the run at a limit; it may have halted all the same."""
         done = settled(self.learner, self.chunk, self.codes)
         return self._ended(passes, Outcome.HALTED if done else outcome, limit)
 

@@ -1,4 +1,4 @@
-"""Whether a rule that promises a score of ⟨w,x⟩ keeps its word."""
+"""Check the promise of a rule that its score is ⟨w,x⟩."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class Recorder:
 
 
 def potentials(learner: Learner, comparator: Any) -> dict[str, Any]:
-    """Return the potentials of a learner ; raise if the comparator does not fit."""
+    """Return the potentials of a learner; raise if the comparator does not fit."""
     return measured(learner, whole(learner, comparator))
 
 

@@ -142,7 +142,7 @@ class Stream:
             yield from self._sort_out(chunk, self._classes)
 
     def unlabelled(self) -> Iterator[Chunk]:
-        """Yield chunks whose labels nobody has looked at."""
+        """Yield chunks with unchecked labels."""
         for chunk in self._read():
             yield from self._sort_out(chunk, None)
 
