@@ -986,7 +986,6 @@ def test_a_rule_of_the_library_may_be_given_too(tmp_path):
         ("np.zeros(n)", "np.ones(n)"),
         ("@rule\n", "@rule(additive=True)\n"),
         ("@rule\n", "@rule(tie='negative')\n"),
-        ("@rule\n", "@rule(linear=True)\n"),
         ("    def potentials", "    def final(self, state):\n        return state.w\n    def potentials"),
         ("    def potentials", "    def for_width(self, n):\n        return Own(n)\n    def potentials"),
     ],
