@@ -118,10 +118,10 @@ class Chunk:
         """Return the examples in memory of their own."""
         return replace(self, matrix=self.matrix.copied(), y=self.y.copy())
 
-    def spans(self, rows: slice | None = None, most: int | None = None) -> Iterator[slice]:
-        """Cut the examples, or a range of them, into blocks of at most `most` rows."""
+    def spans(self, rows: slice | None = None) -> Iterator[slice]:
+        """Cut the examples, or a range of them, into blocks."""
         begin, end = (0, self.n) if rows is None else (rows.start, rows.stop)
-        step = self.matrix.block_rows if most is None else min(most, self.matrix.block_rows)
+        step = self.matrix.block_rows
         for first in range(begin, end, step):
             yield slice(first, min(first + step, end))
 
