@@ -81,8 +81,7 @@ def allocates(self, w, x):
 
 
 def adds_a_row_to_an_array(self, w, x):
-    w += x
-    return 0.0
+    return (w + x)[0]
 
 
 def swaps_its_arguments(self, w, x):
@@ -110,7 +109,7 @@ def returns_nothing(self, w, x):
         ),
         (uses_a_name_that_is_not_there, "rule Made cannot be compiled: .*'speed'"),
         (reads_a_string, "rule Made cannot be compiled: .*text.*self.mode"),
-        (adds_a_row_to_an_array, "rule Made cannot be compiled: "),
+        (adds_a_row_to_an_array, "rule Made cannot be compiled: x is a row, not an array: use dot"),
         (swaps_its_arguments, "rule Made cannot be compiled: x is a row, not an array: use dot"),
         (multiplies_a_row, "rule Made cannot be compiled: x is a row, not an array: use dot"),
         (is_no_number, "rule Made cannot be compiled: "),
