@@ -1,8 +1,10 @@
 """This checkout against another one: every row is run in turns, and the ratio of their times is shown.
 
 ``python benchmarks/against.py ../other`` starts a process for each of the two checkouts and lets them take turns, 20
-times for each row. A ratio above 1 means that this checkout is slower. The interval is that of the median of the paired
-ratios, at 95 %; a row is marked where even its lower end is above 1.03.
+times for each row. The processes are replaced after every few turns: where a process happens to have its arrays in
+memory can make it slower by several per cent for as long as it lives. A ratio above 1 means that this checkout is
+slower. The interval is that of the median of the paired ratios, at 95 %; a row is marked where even its lower end is
+above 1.03.
 """
 
 from __future__ import annotations
@@ -230,7 +232,8 @@ def interval(ratios):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", nargs="?", help="the root of the other checkout")
-    parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=5, help="how many times new processes are started")
+    parser.add_argument("--turns", type=int, default=4, help="turns in each pair of processes")
     parser.add_argument("--only", default="", help="rows whose name contains this")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -240,21 +243,28 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         generate.write(folder / "data.svm", 200_000)
-        new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
-        for name in rows(folder):
-            if asked.only in name:
-                compare(name, new, old, asked.turns)
-        new.close()
-        old.close()
+        pairs = {name: [] for name in rows(folder) if asked.only in name}
+        for _ in range(asked.processes):
+            new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
+            for name in pairs:
+                pairs[name] += take_turns(name, new, old, asked.turns)
+            new.close()
+            old.close()
+    for name, times in pairs.items():
+        report(name, times)
 
 
-def compare(name, new, old, turns):
-    """Let two checkouts take turns at a row, and print how their times compare."""
+def take_turns(name, new, old, turns):
+    """Return pairs of times of a row, in the new and in the old checkout."""
     pairs = []
     for turn in range(turns):
         order = (new, old) if turn % 2 else (old, new)
         times = {checkout: checkout.seconds(name) for checkout in order}
         pairs.append((times[new], times[old]))
+    return pairs
+
+
+def report(name, pairs):
     median, low, high = interval([a / b for a, b in pairs])
     best = min(a for a, _ in pairs) / min(b for _, b in pairs)
     mark = "SLOWER" if low > TOLERANCE else ""

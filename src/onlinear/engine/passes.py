@@ -54,7 +54,8 @@ def learn(
     rows = open_rows(X)
     n = y.size
     progress = address(counts)
-    t = int(counts[ROUNDS])
+    labels = address(y)
+    before = int(counts[ROUNDS]) - first
     mistakes_positive = 0
     mistakes_negative = 0
     updates = 0
@@ -62,6 +63,7 @@ def learn(
     reach = sums[REACH]
     i = first
     while i < n and updates != limit:
+        t = before + i
         x = row(rows, i, t)
         if not (well_formed(x) and rule.accepts(x)):
             break
@@ -69,7 +71,7 @@ def learn(
         # 0·inf and 0·NaN are NaN, so a bad value shows in the score, and costs nothing to look for.
         if not math.isfinite(score):
             break
-        y_i = int(y[i])
+        y_i = int(labels[i])
         # ŷ is −1, 0 or +1. No branch on its sign: it would be a coin flip for the processor.
         y_hat = int(rule.predict(score, t))
         y_hat += tie * (y_hat == 0)
@@ -78,19 +80,18 @@ def learn(
             mistakes_positive += y_i > 0
             mistakes_negative += y_i < 0
         step = 1.0 * rule.update(state, x, float(y_i), score, mistake)
-        if not 0.0 <= step < math.inf:
-            raise ValueError(BAD_STEP)
-        if step > 0.0:
+        if step != 0.0:
+            if not 0.0 < step < math.inf:
+                raise ValueError(BAD_STEP)
             updates += 1
             if additive:
                 steps += step
                 reach += step * length(x)
         if scores.size:
             scores[i] = score
-            events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
-        t += 1
+            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0)
         i += 1
-        progress[ROUNDS] = t  # at once: where the rule fails, this is the round
+        progress[ROUNDS] = before + i  # at once: where the rule fails, this is the round
     counts[UPDATES] += updates
     counts[MISTAKES] += mistakes_negative
     counts[MISTAKES + 1] += mistakes_positive
@@ -161,13 +162,13 @@ def learn_classes(
     classes = class_score.size
     room = address(class_score)
     progress = address(counts)
-    t = int(counts[ROUNDS])
+    before = int(counts[ROUNDS]) - first
     updates = 0
     steps = sums[STEPS]
     reach = sums[REACH]
     i = first
     while i < n and updates != limit:
-        x = row(rows, i, t)
+        x = row(rows, i, before + i)
         if not (well_formed(x) and rule.accepts(x)):
             break
         class_scores(w, x, classes, room, 0)
@@ -182,21 +183,20 @@ def learn_classes(
             score = float(room[right]) - float(room[wrong])
             mistake = not score > 0.0
             step = 1.0 * rule.update(state, PairRow(x, classes, right, wrong), 1.0, score, mistake)
-            if not 0.0 <= step < math.inf:
-                raise ValueError(BAD_STEP)
         if mistake:
             counts[MISTAKES + right] += 1
-        if step > 0.0:
+        if step != 0.0:
+            if not 0.0 < step < math.inf:
+                raise ValueError(BAD_STEP)
             updates += 1
             if additive:
                 steps += step
                 reach += step * length(PairRow(x, classes, right, wrong))
         if scores.size:
             scores[i] = score
-            events[i] = MISTAKE * mistake + UPDATE * (step > 0.0)
-        t += 1
+            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0)
         i += 1
-        progress[ROUNDS] = t
+        progress[ROUNDS] = before + i
     counts[UPDATES] += updates
     sums[STEPS] = steps
     sums[REACH] = reach
