@@ -482,6 +482,7 @@ HITS = """
 """
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_library_makes_stale_what_was_compiled_from_it_and_nothing_else(own_copy):
     assert own_copy() == set()
     assert own_copy() == {"learn", "text", "sums"}
