@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import gzip
 import lzma
+import os
 import subprocess
 import sys
 import threading
@@ -150,6 +151,62 @@ def test_compressed_files_are_known_by_their_content(tmp_path, how, name):
 def test_several_members_are_one_file(tmp_path, how):
     half = len(MANY) // 2
     path = written(tmp_path, COMPRESSED[how](MANY[:half]) + COMPRESSED[how](MANY[half:]))
+    assert sum(len(y) for _, y in onlinear.open_stream(path)) == 30_000
+
+
+# Without "middle" for zstd: Arrow writes it without checksums.
+@pytest.mark.parametrize(
+    ("how", "harm"),
+    [(how, harm) for how in COMPRESSED for harm in ("first byte", "magic", "cut off", "junk")]
+    + [(how, "middle") for how in COMPRESSED if how != "zstd"],
+)
+def test_damage_in_a_later_member_is_an_error(tmp_path, how, harm, piped):
+    """The first member is whole; what follows it is not, and must not pass for the end of the file."""
+    first, second = COMPRESSED[how](NOISE[:1500]), bytearray(COMPRESSED[how](NOISE[1500:60_000]))
+    if harm == "first byte":
+        second[0] ^= 0x01
+    elif harm == "magic":
+        second[:4] = bytes(byte ^ 0xA5 for byte in second[:4])
+    elif harm == "middle":
+        middle = len(second) // 2
+        second[middle : middle + 8] = bytes(byte ^ 0xA5 for byte in second[middle : middle + 8])
+    elif harm == "cut off":
+        del second[-len(second) // 3 :]
+    else:
+        second = bytearray(b"junk")
+    rows, message = read_until_error(piped(tmp_path, first + bytes(second)))
+    assert f":{len(rows) + 1}:" in message
+    if (how, harm) != ("gzip", "middle"):  # whose checksum comes last: damaged lines are met before it
+        lines = NOISE.split(b"\n")
+        assert rows == [(int(line[:1]), [0], [float(line[4:])]) for line in lines[: len(rows)]]
+
+
+@pytest.fixture(params=["file", "pipe"])
+def piped(request):
+    """Write bytes, and open them as a stream: a file, or a named pipe that another thread writes to."""
+
+    def opened(folder, content):
+        if request.param == "file":
+            return onlinear.open_stream(written(folder, content), format="libsvm")
+        pipe = folder / "pipe"
+        os.mkfifo(pipe)
+
+        def write():
+            with contextlib.suppress(BrokenPipeError):  # the reader stops at the damage
+                pipe.write_bytes(content)
+
+        threading.Thread(target=write).start()
+        return onlinear.open_stream(pipe, format="libsvm")
+
+    return opened
+
+
+@pytest.mark.parametrize("how", ["gzip", "bz2", "xz"])
+@pytest.mark.parametrize("zeros", [4, 1 << 17])
+def test_zeros_may_follow_a_member(tmp_path, how, zeros):
+    half = len(MANY) // 2
+    parts = [COMPRESSED[how](MANY[:half]), COMPRESSED[how](MANY[half:])]
+    path = written(tmp_path, b"".join(part + bytes(zeros) for part in parts))
     assert sum(len(y) for _, y in onlinear.open_stream(path)) == 30_000
 
 

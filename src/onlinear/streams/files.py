@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from onlinear.errors import DataError
+from onlinear.streams.compression import LONGEST_MAGIC, decompression
 
 STDIN = "-"
 _NEWLINE = 10
@@ -39,6 +40,18 @@ class DamagedFileError(DataError):
     """A file is damaged from some point on; what was read before is good."""
 
 
+class _Decompressed(io.BufferedReader):
+    """A pipe behind its decompressor; closing it closes both."""
+
+    def __init__(self, decompressed: Any, pipe: Any) -> None:
+        super().__init__(decompressed)
+        self._pipe = pipe
+
+    def close(self) -> None:
+        super().close()
+        self._pipe.close()
+
+
 class Pipe(str):
     """The name of a pipe, which is open from the start because it can be read only once."""
 
@@ -50,9 +63,9 @@ class Pipe(str):
         """Open a pipe, or the standard input."""
         pipe = cls(name)
         file = _standard_input() if name == STDIN else _open(name)
-        decompressed = _decompression(bytes(file.peek(_LONGEST_MAGIC)))
+        decompressed = decompression(bytes(file.peek(LONGEST_MAGIC)))
         # Decompressed here: the format is guessed from the content, and a pipe cannot be opened again for that.
-        pipe.file = file if decompressed is None else io.BufferedReader(cast("Any", decompressed(file)))
+        pipe.file = file if decompressed is None else _Decompressed(decompressed(file), file)
         return pipe
 
     @property
@@ -88,7 +101,7 @@ def open_file(name: str) -> BinaryIO:
         if isinstance(name, Pipe):
             return cast("BinaryIO", name.file)
         with _open(name) as file:
-            decompressed = _decompression(file.read(_LONGEST_MAGIC))
+            decompressed = decompression(file.read(LONGEST_MAGIC))
         return _open(name) if decompressed is None else decompressed(name)
     except OSError as error:
         raise DataError(f"{display_name(name)}: {error.strerror or error}") from error
@@ -96,10 +109,6 @@ def open_file(name: str) -> BinaryIO:
 
 def _open(name: str) -> Any:
     return Path(name).open("rb")
-
-
-def _decompression(start: bytes) -> Callable[[Any], BinaryIO] | None:
-    return next((open_ for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), None)
 
 
 def _standard_input() -> Any:
@@ -187,9 +196,9 @@ def read_into(file: BinaryIO, text: memoryview, begin: int = 0) -> tuple[int, st
 
 def _read_some(file: Any, text: memoryview) -> int:
     """Read once; return the number of bytes."""
+    # Once: a second read that meets damage would discard what the first has brought.
     if isinstance(file, io.BufferedReader):
-        return int(file.readinto(text))
-    # With read(), a decompressor that meets damage would discard what it has decompressed so far.
+        return int(file.readinto1(text))
     some = file.read1(len(text))
     text[: len(some)] = some
     return len(some)
@@ -220,39 +229,6 @@ def read_beginning(name: str, size: int) -> bytes:
     if problem is not None and end == 0:
         raise DataError(f"{display_name(name)}: {problem}")
     return bytes(text[:end])
-
-
-def _gzip(raw: Any) -> BinaryIO:
-    import gzip
-
-    return cast("BinaryIO", gzip.open(raw))
-
-
-def _bz2(raw: Any) -> BinaryIO:
-    import bz2
-
-    return cast("BinaryIO", bz2.open(raw))
-
-
-def _xz(raw: Any) -> BinaryIO:
-    import lzma
-
-    return cast("BinaryIO", lzma.open(raw))
-
-
-def _zstd(raw: Any) -> BinaryIO:
-    import pyarrow as pa
-
-    return cast("BinaryIO", pa.input_stream(raw, compression="zstd"))
-
-
-_COMPRESSED: dict[bytes, Callable[[Any], BinaryIO]] = {
-    b"\x1f\x8b": _gzip,
-    b"\x28\xb5\x2f\xfd": _zstd,
-    b"BZh": _bz2,
-    b"\xfd7zXZ\x00": _xz,
-}
-_LONGEST_MAGIC = max(map(len, _COMPRESSED))
 
 
 def _hidden(path: Path) -> bool:
