@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 UNIT = 2.0**-53
 """The error of one rounding, relative to its result."""
 
+LEAST = 2.0**-1074
+"""The least positive float: where a result underflows, the error is at most half of it."""
+
 
 def accurate_norm(v: NDArray[np.float64]) -> float:
     """Return ‖v‖ to within a few roundings; no square underflows or overflows."""

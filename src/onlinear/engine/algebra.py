@@ -104,7 +104,11 @@ def class_scores(w: Floats, x: SingleRow, classes: int, scores: Any, first: int)
 
 def dense_add(w: Floats, a: float, x: DenseRow) -> None:
     fits(w, x)
-    lane_add(address(w), x.bias, a * x.scale, x.values, x.first, x.size)
+    c = a * x.scale
+    if x.scale == 1.0 or TINY < abs(c) < HUGE:
+        lane_add(address(w), x.bias, c, x.values, x.first, x.size)
+    else:
+        add_entries(w, a, x)
     if x.bias:
         w[0] += a
 
@@ -113,10 +117,19 @@ def sparse_add(w: Floats, a: float, x: SparseRow) -> None:
     fits(w, x)
     weights = address(w)
     c = a * x.scale
-    for p in range(x.first, x.first + x.size):
-        weights[x.indices[p] + x.bias] += c * float(x.values[p])
+    if x.scale == 1.0 or TINY < abs(c) < HUGE:
+        for p in range(x.first, x.first + x.size):
+            weights[x.indices[p] + x.bias] += c * float(x.values[p])
+    else:
+        add_entries(w, a, x)
     if x.bias:
         w[0] += a
+
+
+def add_entries(w: Floats, a: float, x: SingleRow) -> None:
+    """Add a·x entry by entry, where a times the scale of the row has lost bits, or overflows."""
+    for k in range(x.size):
+        w[index(x, k)] += a * value(x, k)
 
 
 def pair_add(w: Floats, a: float, x: PairRow) -> None:

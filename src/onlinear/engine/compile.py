@@ -161,6 +161,7 @@ for _plain in (
     flat.inverse_norm,
     algebra.fits,
     algebra.fits_classes,
+    algebra.add_entries,
     algebra.row_squared_norm,
     algebra.row_length,
     algebra.row_size,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from onlinear.engine.flat import Floats
-from onlinear.rounding import UNIT, accurate_norm
+from onlinear.rounding import LEAST, UNIT, accurate_norm
 
 
 def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, reach: float) -> float:
@@ -31,5 +31,7 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
     # Each update rounds w, whose norm is at most ‖v‖ + reach, a few times; where x is normalised, its
     # norm was rounded once an entry.
     slack = UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
+    # An entry of x, and one of λ·x, may have underflowed.
+    slack += 2.0 * LEAST * (updates + steps) * math.sqrt(w.size)
     outward = 1.0 + UNIT * (2.0 * updates + 16.0)
     return math.nextafter((accurate_norm(moved) + slack) / steps * outward, math.inf)

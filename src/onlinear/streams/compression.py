@@ -23,9 +23,9 @@ class Members(io.RawIOBase):
     a file that is damaged in its second member would be missing without an error.
     """
 
-    def __init__(self, raw: Any, new_decompressor: Callable[[], Any]) -> None:
+    def __init__(self, file: BinaryIO, new_decompressor: Callable[[], Any]) -> None:
         super().__init__()
-        self._file = Path(raw).open("rb") if isinstance(raw, str) else raw
+        self._file = file
         self._new_decompressor = new_decompressor
         self._member: Any = new_decompressor()
 
@@ -65,6 +65,11 @@ class Members(io.RawIOBase):
         super().close()
 
 
+def _open(raw: Any) -> BinaryIO:
+    """Return the file of this name, or the open file itself."""
+    return Path(raw).open("rb") if isinstance(raw, str) else cast("BinaryIO", raw)
+
+
 def _gzip(raw: Any) -> BinaryIO:
     import gzip
 
@@ -74,13 +79,13 @@ def _gzip(raw: Any) -> BinaryIO:
 def _bz2(raw: Any) -> BinaryIO:
     import bz2
 
-    return io.BufferedReader(Members(raw, bz2.BZ2Decompressor))
+    return io.BufferedReader(Members(_open(raw), bz2.BZ2Decompressor))
 
 
 def _xz(raw: Any) -> BinaryIO:
     import lzma
 
-    return io.BufferedReader(Members(raw, lzma.LZMADecompressor))
+    return io.BufferedReader(Members(_open(raw), lzma.LZMADecompressor))
 
 
 def _zstd(raw: Any) -> BinaryIO:
