@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_unmasked
 from onlinear.errors import DataError, ParameterError
 
 _SEARCHED = 1 << 16
@@ -127,6 +128,7 @@ def _table_of(labels: NDArray[Any]) -> tuple[int, NDArray[np.intp]] | None:
 
 def as_labels(y: Any, n: int) -> NDArray[Any]:
     """Return labels as an array of length n."""
+    check_unmasked("y", y)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -140,14 +142,21 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
             label = given[0] if isinstance(given, list | tuple) else given
             if not isinstance(label, str | bytes):
                 raise DataError(f"row {i}: label {label!r} among strings; labels must be of one type")
+            check_text_label(label, name_row(i))
     return labels
+
+
+def check_text_label(label: Any, place: str) -> None:
+    """Raise if a label ends in a null character, which NumPy takes for the end of the text."""
+    if label[-1:] in ("\0", b"\0"):
+        raise DataError(f"{place}: label {label!r} ends in a null character; remove it")
 
 
 def checked_labels(classes: Any) -> NDArray[Any]:
     """Return the labels that the caller has declared as an array; they must be distinct and of one type."""
     labels = np.asarray(classes)
     mixed = labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in classes)
-    if labels.ndim == 1 and not mixed and all(map(_can_be_label, labels)):
+    if labels.ndim == 1 and not mixed and all(map(can_be_label, labels)):
         with contextlib.suppress(TypeError):  # where they cannot be ordered
             if np.unique(labels).size == labels.size:
                 return labels
@@ -181,7 +190,7 @@ def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list
             if not fresh.any():
                 break
             i = int(np.argmax(fresh))
-            if not _can_be_label(part[i]):
+            if not can_be_label(part[i]):
                 raise DataError(f"{place(first + i)}: label {show(part[i])}")
             known = [*known, part[i]]
         if len(known) == 2:
@@ -194,6 +203,9 @@ def found_classes(labels: list[Any]) -> Classes:
     if len(labels) < 2:
         seen = show(labels[0]) if labels else "none"
         raise DataError(f"only one label ({seen}) in the data; name both with --classes, classes=(negative, positive)")
+    for label in labels:
+        if isinstance(label, str | bytes):
+            check_text_label(label, "y")
     try:
         return Classes(np.array(sorted(labels)))
     except TypeError as error:
@@ -214,13 +226,19 @@ def cut_at_new_labels(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[sl
         yield slice(first, end), y[first : first + 1]
 
 
-def _can_be_label(label: Any) -> bool:
+def can_be_label(label: Any) -> bool:
     """Tell whether a label is neither missing nor infinite."""
-    return label is not None and not (isinstance(label, float | np.floating) and not math.isfinite(label))
+    # pandas' NA is not equal to itself, nor to anything: it cannot even be asked.
+    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
+        return False
+    return not (isinstance(label, float | np.floating) and not math.isfinite(label))
 
 
 def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
-    return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+    try:
+        return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+    except TypeError:
+        return np.fromiter((can_be_label(one) and bool(one == label) for one in y), dtype=bool, count=y.size)
 
 
 def plain(label: Any) -> Any:

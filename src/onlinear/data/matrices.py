@@ -16,7 +16,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import Place, name_row
+from onlinear.checks import check_unmasked
+from onlinear.data.indices import check_sparse, points_outside
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
 
@@ -70,19 +71,27 @@ class Matrix(Protocol):
 
 def as_matrix(X: Any) -> Matrix:
     """Return an array, nested lists, a frame or a SciPy sparse matrix as a `Matrix`."""
-    # Not asked of SciPy itself, which then would be imported for dense data too.
-    if "scipy.sparse" in sys.modules:
-        import scipy.sparse
-
-        if scipy.sparse.issparse(X):
-            return _as_sparse(X)
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise DataError("X is masked; fill in the missing values first")
+    check_matrix(X)
+    if _is_sparse(X):
+        return _as_sparse(X)
     try:
         array = np.asarray(X)
     except ValueError as error:
         raise DataError(f"X is not a matrix: {error}") from error
     return DenseMatrix(array)
+
+
+def check_matrix(X: Any) -> None:
+    """Refuse what NumPy and SciPy would read without a word: masked entries, and indices out of range."""
+    if _is_sparse(X):
+        check_sparse(X)
+    else:
+        check_unmasked("X", X)
+
+
+def _is_sparse(X: Any) -> bool:
+    # Not asked of SciPy where it has not been imported: it is not needed for dense data.
+    return "scipy.sparse" in sys.modules and sys.modules["scipy.sparse"].issparse(X)
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -217,7 +226,7 @@ class CsrMatrix:
         return (int(self.indices[first + bad[0]]), float(self.data[first + bad[0]])) if bad.size else None
 
     def is_outside(self, i: int) -> bool:
-        return _points_outside(self.data, self.indices, self.indptr, self.width, i)
+        return points_outside(self.data, self.indices, self.indptr, self.width, i)
 
     def finite_rows(self) -> NDArray[np.bool_]:
         finite = np.ones(self.n, dtype=bool)
@@ -228,13 +237,12 @@ class CsrMatrix:
 
 
 class SciPyMatrix:
-    """The rows of a SciPy sparse matrix that no pass can read as it lies: they are converted block by block."""
+    """The rows of a CSR or CSC matrix that no pass can read as it lies: they are converted block by block."""
 
     sparse = True
 
     def __init__(self, X: Any) -> None:
-        # Only CSR and CSC can be cut into rows; the other formats are converted as a whole.
-        self.X = X if X.format in {"csr", "csc"} else X.tocsr()
+        self.X = X
         self.n, self.width = X.shape
         self.nbytes = 12 * self.X.nnz
         self.gathered_rows = max(1, _BYTES * max(1, self.n) // (16 * max(1, self.X.nnz)))
@@ -272,7 +280,7 @@ class SciPyMatrix:
 
     def is_outside(self, i: int) -> bool:
         X = self.X
-        return X.format == "csr" and _points_outside(X.data, X.indices, X.indptr, self.width, i)
+        return X.format == "csr" and points_outside(X.data, X.indices, X.indptr, self.width, i)
 
     def finite_rows(self) -> NDArray[np.bool_]:
         block = self.block(slice(0, self.n), 0, normalize=False)
@@ -302,17 +310,12 @@ def _as_sparse(X: Any) -> CsrMatrix | SciPyMatrix:
     _check_shape(X)
     if X.dtype.kind not in "fiub":
         raise DataError(f"X holds {X.dtype}, not numbers")
-    if X.format != "csr":
-        try:
-            X.check_format(full_check=True)
-        except ValueError as error:
-            raise DataError(f"X is malformed: {error}") from error
-        except AttributeError:  # some formats have no check
-            pass
+    if X.format not in {"csr", "csc"}:
+        X = X.tocsr()  # the others cannot be cut into rows
+    if X.format == "csc":
         return SciPyMatrix(X)
-    if X.indptr.size != X.shape[0] + 1:
-        raise DataError(f"X has {X.shape[0]} row(s), and its indptr {X.indptr.size} entries; X is malformed")
-    check_pointers(X.indptr, min(X.indices.size, X.data.size))
+    if not X.data.dtype.isnative:
+        X = type(X)((X.data.astype(X.data.dtype.newbyteorder("=")), X.indices, X.indptr), shape=X.shape)
     direct = (
         X.data.dtype in _READABLE
         and X.indices.dtype in _INDICES
@@ -321,34 +324,6 @@ def _as_sparse(X: Any) -> CsrMatrix | SciPyMatrix:
         and bool(X.has_canonical_format)
     )
     return CsrMatrix(X.data, X.indices, X.indptr, X.shape[1]) if direct else SciPyMatrix(X)
-
-
-def check_pointers(indptr: NDArray[Any], entries: int, place: Place = name_row) -> None:
-    """Refuse row pointers that are out of order or out of range: SciPy follows them unchecked."""
-    ends = indptr[1:]
-    if not indptr.size or (indptr[0] >= 0 and int(ends.max(initial=0)) <= entries and (ends >= indptr[:-1]).all()):
-        return
-    i = int(np.argmax((ends < indptr[:-1]) | (indptr[:-1] < 0) | (ends > entries)))
-    raise DataError(
-        f"{place(i)}: indptr goes from {indptr[i]} to {indptr[i + 1]}, of {entries} entries;"
-        " the matrix is malformed (X.check_format())"
-    )
-
-
-def check_indices(indptr: NDArray[Any], indices: NDArray[Any], width: int, place: Place = name_row) -> None:
-    """Refuse column indices out of range; `indices` are those of the rows that `indptr` cuts out."""
-    if indices.size and not (indices.min() >= 0 and indices.max() < width):
-        k = int(np.argmax((indices < 0) | (indices >= width)))
-        i = int(np.searchsorted(indptr - indptr[0], k, side="right")) - 1
-        raise DataError(f"{place(i)}: index {indices[k]}; the matrix has {width} columns, from 0 to {width - 1}")
-
-
-def _points_outside(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int, i: int) -> bool:
-    first, end = indptr[i], indptr[i + 1]
-    if not 0 <= first <= end <= min(indices.size, data.size):
-        return True
-    columns = indices[first:end]
-    return bool(((columns < 0) | (columns >= width)).any())
 
 
 def _as_it_lies(array: NDArray[Any]) -> bool:

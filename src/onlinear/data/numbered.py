@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk, Fault
-from onlinear.data.labels import as_labels, show
+from onlinear.data.labels import as_labels, can_be_label, show
 from onlinear.data.matrices import Matrix, as_matrix
 from onlinear.errors import DataError
 
@@ -93,12 +93,5 @@ def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = ~np.isfinite(y)
         return missing
     if y.dtype.kind == "O":
-        return np.fromiter((not _is_label(label) for label in y), dtype=bool, count=y.size)
+        return np.fromiter((not can_be_label(label) for label in y), dtype=bool, count=y.size)
     return np.zeros(y.size, dtype=bool)
-
-
-def _is_label(label: Any) -> bool:
-    # pandas' NA is not equal to itself, nor to anything: it cannot even be asked.
-    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
-        return False
-    return not (isinstance(label, float | np.floating) and not math.isfinite(label))

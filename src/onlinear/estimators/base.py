@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinear.data.labels import as_labels, show
+from onlinear.checks import check_unmasked
+from onlinear.data.labels import as_labels, can_be_label, name_row, show
+from onlinear.data.matrices import check_matrix
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
@@ -125,9 +127,11 @@ class LinearClassifier(RunClassifier):
         return self.tie == "mistake"
 
     def _inputs(self, X: Any) -> Any:
+        check_matrix(X)
         return self._as_rule_inputs(validate_data(self, X, reset=False, **_UNCHANGED))
 
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+        check_matrix(X)
         X, y = validate_data(self, X, checked_list(y), reset=reset, **_UNCHANGED)
         return self._as_rule_inputs(X), as_text(y)
 
@@ -189,7 +193,12 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def checked_list(y: Any) -> Any:
-    """Return labels unchanged; raise for a list in which NumPy would convert numbers to strings."""
+    """Return labels unchanged; raise if some are masked or missing, or if NumPy would convert numbers to strings."""
+    check_unmasked("y", y)
+    if getattr(y, "dtype", None) in ("object", "string", "boolean"):
+        for i, label in enumerate(np.asarray(y).flat):
+            if not can_be_label(label):
+                raise DataError(f"{name_row(i)}: label {show(label)}")
     return as_labels(y, len(y)) if isinstance(y, list | tuple) else y
 
 

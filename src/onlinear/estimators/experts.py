@@ -11,6 +11,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.data.labels import Classes, show
+from onlinear.data.matrices import check_matrix
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import (
@@ -132,6 +133,7 @@ class ExpertsClassifier(RunClassifier):
     def decision_function(self, X: Any) -> Floats:
         """Return the weighted mean of the advice on each row, in [−1, 1]; positive for ``classes_[1]``."""
         check_is_fitted(self)
+        check_matrix(X)
         inputs = self._inputs(X, validate_data(self, X, accept_sparse="csr", reset=False))
         return self.run_.decision_function(ask(self.named_experts_, inputs, Classes(self.classes_)))
 
@@ -232,6 +234,7 @@ class ExpertsClassifier(RunClassifier):
         return tags
 
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[ExpertInputs, NDArray[Any]]:
+        check_matrix(X)
         matrix, y = validate_data(self, X, checked_list(y), accept_sparse="csr", reset=reset)
         return self._inputs(X, matrix), as_text(y)
 

@@ -13,7 +13,7 @@ from onlinear.engine.explain import place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import REACH, STEPS
 from onlinear.engine.rows import Block, SingleRow, open_rows, row
-from onlinear.errors import RuleError
+from onlinear.errors import DataError, RuleError
 from onlinear.models.state import new_state, weights_of
 
 FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
@@ -39,12 +39,10 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
 
     That is so where ⟨w,x⟩ or ‖x‖² overflows, or where the examples so far were so large that the weights did.
     """
-    rule, arrays, sums, rounds = learner.rule, learner.arrays, learner.sums, learner.rounds
-    bad = _not_finite(arrays, new_state(learner.engine_rule, weights_of(arrays).size))
-    if bad is not None:
-        if rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE:
-            return None
-        return RuleError(f"rule {rule!r} failed in or before round {rounds}: {bad} in its state")
+    rule, arrays, rounds = learner.rule, learner.arrays, learner.rounds
+    fault = state_fault(learner)
+    if fault is not None:
+        return fault if isinstance(fault, RuleError) else None
     x = row(open_rows(block), 0, rounds)
     if learner.multiclass or _is_too_large(weights_of(arrays), x):
         return None
@@ -59,10 +57,27 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
     )
 
 
+def state_fault(learner: Any) -> RuleError | DataError | None:
+    """Return the error for a state that is not finite any more; the examples are to blame where they are too large."""
+    rule, arrays, sums = learner.rule, learner.arrays, learner.sums
+    if all(np.isfinite(array).all() for array in _fields_of(arrays).values()):
+        return None
+    bad = _not_finite(arrays, new_state(learner.engine_rule, weights_of(arrays).size))
+    if bad is None:
+        return None
+    if rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE:
+        return DataError(f"in or before round {learner.rounds} an example is too large: {bad}; scale the inputs")
+    return RuleError(f"rule {rule!r} failed in or before round {learner.rounds}: {bad} in its state")
+
+
+def _fields_of(arrays: Any) -> dict[str, Any]:
+    return {"w": arrays} if isinstance(arrays, np.ndarray) else arrays._asdict()
+
+
 def _not_finite(arrays: Any, start: Any) -> str | None:
     """Return the first entry of a rule's state that is not finite, though it was at the start, in words."""
-    fields, starts = ({"w": one} if isinstance(one, np.ndarray) else one._asdict() for one in (arrays, start))
-    for name, array in fields.items():
+    starts = _fields_of(start)
+    for name, array in _fields_of(arrays).items():
         bad = np.flatnonzero(~np.isfinite(array) & np.isfinite(starts[name]))
         if bad.size:
             return f"{name}[{int(bad[0])}] is {array.reshape(-1)[bad[0]]}"

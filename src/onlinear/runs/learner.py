@@ -20,7 +20,7 @@ from onlinear.engine.runner import PlainRunner, runner_for
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.models.state import Room, State, each_array, final_state, new_state, rearranged, sealed, weights_of
 from onlinear.rules.rule import INPUTS, TIES
-from onlinear.runs.blame import FAULTS, rule_failure, rule_fault
+from onlinear.runs.blame import FAULTS, rule_failure, rule_fault, state_fault
 from onlinear.runs.linear import check_linear
 
 _NO_SCORES: Floats = np.empty(0)
@@ -93,7 +93,13 @@ class Learner:
         return predictor
 
     def rest(self) -> State:
-        """Return the final state; the learner gives up its arrays."""
+        """Return the final state; the learner gives up its arrays.
+
+        The pass meets what has overflowed in the score of the next example; after the last one it is looked for here.
+        """
+        fault = state_fault(self)
+        if fault is not None:
+            raise fault
         each_array(sealed, self.arrays)
         if self.origin is not None:
             sealed(self.origin)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinear.checks import check_unmasked
 from onlinear.data.chunk import Chunk
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
@@ -120,6 +121,7 @@ def as_weights(rule: Any, given: Any, n: int) -> Floats:
     name = type(rule).__name__
     if not rule.weighted:
         raise ParameterError(f"{name} does not support sample_weight: its guarantees assume equal steps")
+    check_unmasked("sample_weight", given)
     try:
         given = np.asarray(given)
         weights = np.ascontiguousarray(given, dtype=np.float64)

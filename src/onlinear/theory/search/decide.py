@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.flat import Floats
+from onlinear.engine.flat import TINY, Floats
 from onlinear.errors import ParameterError
 from onlinear.theory.check.interval import OnStep, Step, learned_kind
 from onlinear.theory.check.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
@@ -151,8 +151,7 @@ def _vertex(Z: Any) -> Floats:
     from scipy.optimize import linprog
 
     # Neither the verdict nor the rows of a combination depend on the scale of rows and features.
-    Z = scipy.sparse.diags_array(_unit(Z, axis=1)) @ Z
-    Z = (Z @ scipy.sparse.diags_array(_unit(Z, axis=0))).tocsr()
+    Z = _with_unit_rows(_with_unit_rows(Z).T).T.tocsr()
     m, d = Z.shape
     equations: Any = scipy.sparse.vstack([Z.T, scipy.sparse.csr_array(np.ones((1, m)))], format="csc")
     # Their sum is d + 1, so that a share is of size 1: the solver's tolerance is absolute.
@@ -161,7 +160,12 @@ def _vertex(Z: Any) -> Floats:
     return np.zeros(m) if result.x is None else np.asarray(result.x)
 
 
-def _unit(Z: Any, axis: int) -> Floats:
-    largest = abs(Z).max(axis=axis).toarray().reshape(-1)
-    unit: Floats = 1.0 / np.where(largest > 0.0, largest, 1.0)
-    return unit
+def _with_unit_rows(Z: Any) -> Any:
+    """Return the rows scaled so that the largest entry of each is 1."""
+    import scipy.sparse
+
+    largest = abs(Z).max(axis=1).toarray().reshape(-1)
+    # The inverse of a subnormal number may overflow.
+    boost = np.where(largest < TINY, 2.0**200, 1.0)
+    unit = 1.0 / np.where(largest > 0.0, largest * boost, 1.0)
+    return scipy.sparse.diags_array(unit) @ (scipy.sparse.diags_array(boost) @ Z)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.matrices import check_indices, check_pointers
+from onlinear.data.indices import check_indices, check_pointers
 from onlinear.data.numbered import row_place
 from onlinear.errors import DataError
 from onlinear.streams.formats.arrays.npy_array import NpyArray

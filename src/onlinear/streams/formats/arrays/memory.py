@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from onlinear.data.chunk import Chunk
+from onlinear.data.indices import check_indices
 from onlinear.data.labels import as_labels
-from onlinear.data.matrices import CsrMatrix, as_matrix, check_indices, column_names, from_block
+from onlinear.data.matrices import CsrMatrix, as_matrix, column_names, from_block
 from onlinear.data.numbered import block_chunks, numbered_chunk, without_missing_labels
 from onlinear.errors import DataError
 from onlinear.streams.files import display_name, open_file

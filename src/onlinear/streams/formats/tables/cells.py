@@ -178,7 +178,7 @@ def _coded(column: Any) -> tuple[NDArray[np.intp], list[str | None]]:
 
 
 def _no_labels(column: Any, name: str) -> list[Wrong]:
-    """Return the rows whose label is missing or infinite."""
+    """Return the rows whose label is missing or infinite, or ends in a null character, which NumPy would cut off."""
     from pyarrow import compute as pc
     from pyarrow import types
 
@@ -188,6 +188,9 @@ def _no_labels(column: Any, name: str) -> list[Wrong]:
     missing = column.is_null(nan_is_null=True)
     if types.is_string(column.type):
         missing = pc.or_(missing, pc.fill_null(pc.equal(column, ""), fill_value=True))
+        cut = pc.fill_null(pc.ends_with(column, "\0"), fill_value=False).to_numpy(zero_copy_only=False)
+        reason = f"the label (column {name!r}) ends in a null character; remove it"
+        wrong.append(Wrong(np.flatnonzero(cut), always(reason)))
     elif types.is_floating(column.type):
         infinite = pc.fill_null(pc.is_inf(column), fill_value=False).to_numpy(zero_copy_only=False)
         wrong.append(Wrong(np.flatnonzero(infinite), always(f"the label (column {name!r}) is infinite")))
