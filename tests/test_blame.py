@@ -53,7 +53,7 @@ def subtracts_infinities(self, w, x):
     [
         (takes_a_logarithm, r"failed in round 4.*math domain error, at .*test_blame.py:\d+: .*math.log"),
         (divides, r"failed in round 4: .*division by zero, at .*test_blame.py:\d+: .*4 - trial"),
-        (subtracts_infinities, r"failed in round 2 \(row 1\): score\(\) returned nan, although its state and the"),
+        (subtracts_infinities, r"failed in round 2 \(row 1\): score\(\) returned nan, although its weights and the"),
     ],
 )
 def test_a_score_that_the_rule_spoils(engine, score, message):
@@ -147,8 +147,10 @@ def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout
 def test_weights_that_large_examples_have_spoilt_are_the_datas_fault(engine):
     big = np.array([[1.5e308, 0.0], [0.0, 1.0], [1.5e308, 0.0], [0.0, 1.0]])
     zeros = made(lambda self, w, x: 0.0, Perceptron.update, promises={"additive": True})
-    run = onlinear.run(zeros, big, [1, -1, 1, -1])
-    assert math.isinf(run.state.arrays[0])
+    with pytest.raises(
+        DataError, match=r"in or before round 4 an example is too large: w\[0\] is inf; scale the inputs"
+    ):
+        onlinear.run(zeros, big, [1, -1, 1, -1])
     with pytest.raises(DataError, match="its score overflows; scale the inputs"):
         onlinear.run(Perceptron(), big * 0.5, [1, -1, 1, 1], start=[1.7e308, 1.0])
 
@@ -281,6 +283,138 @@ def test_no_false_alarms(engine):
     made(update=in_place)
 
 
-def test_winnow_that_overflows_blames_the_scores_size():
-    with pytest.raises(DataError, match="row 1: its score overflows"):
+def steps_far(self, w, x, y, score, mistake):
+    if mistake:
+        add(w, 1e308 * y, x)
+    return mistake
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": True}], ids=["as it is", "normalized"])
+@pytest.mark.parametrize("classes", [None, range(3)], ids=["two", "three"])
+def test_weights_that_the_rule_makes_huge_are_its_fault(engine, options, classes):
+    y = Y if classes is None else np.arange(10) % 3
+    mine = made(update=steps_far, promises={"linear": True})
+    with pytest.raises(RuleError, match=r"rule Mine\(rate=1.0\) failed in (or before )?round \d+"):
+        onlinear.run(mine, np.vstack([X] * 30), np.tile(y, 30), classes=classes, **options)
+
+
+def test_winnow_that_overflows_is_not_the_fault_of_zeros_and_ones():
+    with pytest.raises(RuleError, match=r"round 2 \(row 1\): the score overflows, .*weights are as large as 1e\+308"):
         onlinear.run(Winnow(1e308, 1e308), np.ones((3, 2)), [1, 1, 0])
+
+
+@pytest.mark.parametrize("classes", [None, range(3)])
+def test_weights_that_start_as_nan_are_the_rules_fault(engine, classes):
+    mine = made(start=lambda self, n: np.full(n, np.nan), promises={"linear": True})
+    with pytest.raises(RuleError, match=r"rule Mine: start\(\d+\) returned weights that are not finite"):
+        onlinear.run(mine, X, Y if classes is None else np.arange(10) % 3, classes=classes)
+
+
+def test_a_last_round_that_spoils_the_state(engine):
+    with pytest.raises(RuleError, match=r"failed in or before round 1: w\[0\] is inf in its state"):
+        onlinear.run(made(update=spoils_the_weights), X[:1], Y[:1], classes=(-1, 1))
+
+
+def gives_up(self, w, x, y, score, mistake):
+    if trial(x) == 3:
+        raise RuntimeError("enough")
+    return mistake
+
+
+def asserts(self, w, x, y, score, mistake):
+    if trial(x) == 3:
+        raise AssertionError("never")
+    return mistake
+
+
+@pytest.mark.parametrize("update", [gives_up, asserts])
+def test_whatever_a_rule_raises_names_the_round(engine, update):
+    with pytest.raises(RuleError, match=r"failed in round 3: .*test_blame.py:\d+"):
+        onlinear.run(made(update=update), X, Y)
+
+
+def test_what_start_and_for_width_raise():
+    def start(self, n):
+        raise ValueError("no idea")
+
+    with pytest.raises(RuleError, match=r"rule Mine: start\(3\) failed: ValueError: no idea"):
+        onlinear.run(made(start=start), X, Y)
+    cls = type(made())
+    cls.for_width = lambda self, n: 1 / 0
+    with pytest.raises(RuleError, match=r"for_width\(3\) failed: ZeroDivisionError"):
+        onlinear.run(cls(1.0), X, Y)
+
+
+def bumps(w):
+    w[0] += 1.0
+
+
+def writes_through_a_variable(self, state, x):
+    w = state.w
+    w *= 0.5
+    return dot(w, x)
+
+
+def writes_in_a_function(self, state, x):
+    bumps(state.w)
+    return dot(state.w, x)
+
+
+def fills(self, state, x):
+    state.w.fill(1.0)
+    return dot(state.w, x)
+
+
+@pytest.mark.parametrize("score", [writes_through_a_variable, writes_in_a_function, fills])
+def test_a_score_that_writes_by_other_means_is_refused_before_round_one(engine, score):
+    with pytest.raises(
+        RuleError, match=r"rule Mine: score\(\) writes to (an array|the state).* may write, at .*test_blame"
+    ):
+        onlinear.run(made(score, start=lambda self, n: Two(np.zeros(n), np.zeros(1))), X, Y)
+
+
+def binds_an_array_anew(self, state, x, y, score, mistake):
+    w = state.w
+    w = 0.9 * w
+    return mistake
+
+
+def counts_on_itself(self, state, x, y, score, mistake):
+    self.t += 1
+    return mistake
+
+
+def adds_to_a_field_named_like_a_parameter(self, state, x, y, score, mistake):
+    state.rate += state.w
+    return mistake
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (binds_an_array_anew, r"assigns a new value to w, which changes the variable and not the state"),
+        (counts_on_itself, r"assigns to self.t; hyper-parameters do not change"),
+        (adds_to_a_field_named_like_a_parameter, r"assigns to the field rate of the state"),
+    ],
+)
+def test_the_right_owner_is_named(update, message):
+    with pytest.raises(RuleError, match=rf"rule Mine: update\(\) {message}"):
+        made(update=update)
+
+
+def test_a_variable_may_be_used_again(engine):
+    def score(self, state, x):
+        state = state.w
+        return dot(state, x)
+
+    def update(self, state, x, y, score, mistake):
+        state, total = state
+        total[0] += 1.0
+        if mistake:
+            add(state, y, x)
+        return mistake
+
+    mine = made(score, update, start=lambda self, n: Two(np.zeros(n), np.zeros(1)))
+    run = onlinear.run(mine, X, Y)
+    assert np.array_equal(run.weights, onlinear.run(Perceptron(), X, Y).weights)
+    assert run.state.arrays.total[0] == 10.0

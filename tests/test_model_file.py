@@ -547,6 +547,8 @@ CRAFTED = [
     ("margin", at("outcome", "seed", value=0.5), "seed cannot be that of a"),
     ("margin", at("outcome", "max_updates", value=0), "max_updates cannot be that of a"),
     ("margin", at("outcome", "max_passes", value=True), "max_passes cannot be that of a"),
+    ("margin", at("outcome", "ended", value="SOMEHOW"), "ended cannot be that of a Convergence"),
+    ("margin", at("outcome", "ended", value=3), "ended cannot be that of a Convergence"),
     ("margin", at("kind", value="Run"), "cannot be that of a Run"),
     ("margin", at("kind", value="BatchRun"), "batch_sizes, schedule cannot be that of a BatchRun"),
     ("batch", at("outcome", "batch_sizes", value=[1]), "batch_sizes cannot be that of a"),
@@ -631,6 +633,22 @@ def test_how_a_loop_ended_is_known_after_loading(tmp_path, rule, options, outcom
     done = onlinear.converge(rule, X, y, **options)
     done.save(tmp_path / "model")
     assert (done.outcome, onlinear.load(tmp_path / "model").outcome) == (outcome, outcome)
+
+
+@pytest.mark.parametrize("selection", ["cyclic", "worst"])
+@pytest.mark.parametrize("rule", [Perceptron(), MarginPerceptron(0.05), MarginPerceptron(10.0)], ids=repr)
+def test_how_a_resumed_loop_ended_is_known_after_loading(tmp_path, rule, selection):
+    X, y = onlinear.datasets.noisy(n=20, d=3, flip=0.2)
+    first = onlinear.converge(rule, X, y, max_passes=1, selection=selection, max_updates=3)
+    for max_updates in (1, 2, 3, 5, 8, 13, 21):
+        for max_passes in (1, 2, 4):
+            limits = {"max_updates": max_updates, "max_passes": max_passes, "selection": selection}
+            done = onlinear.converge(rule, X, y, state=first, **limits)
+            done.save(tmp_path / "model")
+            again = onlinear.load(tmp_path / "model")
+            assert (again.outcome, again.reason) == (done.outcome, done.reason)
+            again.save(tmp_path / "again")
+            assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 def test_the_former_name_of_the_checksum_warns():

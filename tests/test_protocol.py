@@ -1,6 +1,7 @@
 """The protocol of a rule: one table, and what was added to it: `linear`, `final` and `trial`."""
 
 import inspect
+import math
 from typing import NamedTuple
 
 import numba
@@ -299,19 +300,174 @@ def clipped(self, state, x):
     return min(1000.0, dot(state.w, x))
 
 
+def clipped_far_away(self, state, x):
+    return min(1e9, dot(state.w, x))
+
+
+def dead_near_zero(self, state, x):
+    return dot(state.w, x) if abs(dot(state.w, x)) > 1e-9 else 0.0
+
+
 def of_the_round(self, state, x):
-    return dot(state.w, x) * (1.0 if trial(x) < 100 else 2.0)
+    return dot(state.w, x) * (1.0 if trial(x) < 1000 else 2.0)
 
 
-@pytest.mark.parametrize("score", [clipped, of_the_round, lambda self, state, x: dot(state.w, x) / weight(x)])
+def of_the_weight(self, state, x):
+    return dot(state.w, x) if weight(x) > 0.0 else 0.0
+
+
+def scaled_by_the_state(self, state, x):
+    return dot(state.w, x) * (1.0 + state.t[0])
+
+
+def with_other_weights(self, state, x):
+    return dot(state.w, x) + dot(state.late, x)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [clipped, clipped_far_away, dead_near_zero, of_the_round, of_the_weight, scaled_by_the_state, with_other_weights],
+)
 def test_a_promise_that_is_not_kept_is_found_out(score):
     faulty = rule(linear=True)(broken(score=score))(1.0)
     onlinear.run(faulty, X, Y)
     with pytest.raises(RuleError, match=r"rule Broken promises linear=True, but its score is not ⟨w,x⟩"):
         onlinear.run(faulty, X, KINDS, classes=range(3))
     own = rule(linear=True)(broken(predict=lambda self, score, t: 1))(1.0)
-    with pytest.raises(RuleError, match=r"promises linear=True, but has a predict\(\) of its own"):
+    with pytest.raises(RuleError, match=r"promises linear=True, but defines predict\(\)"):
         onlinear.run(own, X, KINDS, classes=range(3))
+
+
+def test_parameters_that_print_alike_are_checked_each():
+    @rule(linear=True)
+    class Scaled(NamedTuple):
+        factors: np.ndarray
+
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x) * self.factors[2500]
+
+        def update(self, w, x, y, score, mistake):
+            return mistake
+
+    ones = np.ones(5000)
+    onlinear.run(Scaled(ones), X, KINDS, classes=range(3))
+    ones[2500] = 2.0
+    with pytest.raises(RuleError, match="its score is not ⟨w,x⟩"):
+        onlinear.run(Scaled(ones), X, KINDS, classes=range(3))
+
+
+def test_a_rule_that_knows_its_width_may_be_linear():
+    @rule(linear=True)
+    class Prior(NamedTuple):
+        prior: np.ndarray
+
+        def start(self, n):
+            if n != self.prior.size:
+                raise ValueError(f"the prior has {self.prior.size} entries, not {n}")
+            return self.prior.copy()
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            return mistake
+
+    run = onlinear.run(Prior(np.arange(27.0)), X, KINDS, classes=range(3))
+    assert run.weights.tolist() == np.arange(27.0).reshape(9, 3).T.tolist()
+
+
+def test_a_score_that_fails_at_a_random_point_is_the_rules_fault():
+    faulty = rule(linear=True)(broken(score=lambda self, state, x: dot(state.w, x) / (self.rate - 1.0)))(1.0)
+    with pytest.raises(RuleError, match=r"rule Broken: score\(\) failed at a random point: .*zero, at .*test_protocol"):
+        onlinear.run(faulty, X, KINDS, classes=range(3))
+
+
+def test_faces_tell_what_is_wrong_with_a_promise():
+    faulty = rule(linear=True)(broken(score=clipped))(1.0)
+    with pytest.raises(RuleError, match="promises linear=True, but its score is not"):
+        onlinear.OnlineClassifier(faulty).fit(X, KINDS)
+    with pytest.raises(RuleError, match="promises linear=True, but its score is not"):
+        onlinear.OnlineClassifier(faulty).partial_fit(X, KINDS, classes=[0, 1, 2])
+
+
+def test_the_final_weights_of_a_rule_that_becomes_another():
+    class Doubled(NamedTuple):
+        rate: float = 1.0
+
+        def for_width(self, n):
+            return Perceptron()
+
+        start, score, update = Perceptron.start, Perceptron.score, Perceptron.update
+
+        def final(self, w):
+            return 2.0 * w
+
+    run = onlinear.run(rule(Doubled)(), X, Y)
+    assert np.array_equal(run.weights, 2.0 * run.state.arrays)
+    assert np.array_equal(run.decision_function(X), X @ run.weights)
+
+
+class Uneven(NamedTuple):
+    w: np.ndarray
+    twice: np.ndarray
+    more: np.ndarray
+    table: np.ndarray
+
+
+def test_arrays_of_any_length_grow(engine, tmp_path):
+    @rule
+    class Grows(NamedTuple):
+        rate: float = 1.0
+
+        def start(self, n):
+            return Uneven(np.zeros(n), np.zeros(2 * n), np.zeros(n + 1), np.zeros((n, 2)))
+
+        def score(self, state, x):
+            return dot(state.w, x)
+
+        def update(self, state, x, y, score, mistake):
+            state.twice[-1] += 1.0
+            state.more[-1] += 1.0
+            state.table[-1, 0] += 1.0
+            return mistake
+
+    widths = (2, 3, 6, 40, 41)
+    blocks = [(as_layout(np.eye(k)[:2], "csr"), [1, -1]) for k in widths]
+    run = onlinear.run(Grows(), blocks)
+    assert [array.shape for array in run.state.arrays] == [(41,), (82,), (42,), (41, 2)]
+    for k in widths:  # two rounds at each width, at what was then the end
+        assert run.state.arrays.twice[2 * k - 1] == run.state.arrays.more[k] == run.state.arrays.table[k - 1, 0] == 2.0
+    run.save(tmp_path / "model")
+    assert (
+        onlinear.load(tmp_path / "model", rule=Grows).state.arrays.twice.tobytes() == run.state.arrays.twice.tobytes()
+    )
+
+
+def test_functions_of_math_give_the_same_plain_and_compiled(monkeypatch):
+    @rule
+    class Edges(NamedTuple):
+        rate: float = 1.0
+
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            s = 1e3 * score
+            a = 1.0 / (1.0 + math.exp(s)) + 1.0 / (1.0 + math.cosh(s)) - 1.0 / (2.0 - math.log(abs(score)))
+            add(w, y * a, x)
+            return True
+
+    shown = set()
+    for plain in (0, 1):
+        monkeypatch.setattr(numba.config, "DISABLE_JIT", plain)
+        shown.add(onlinear.run(Edges(), X, Y).weights.tobytes())
+    assert len(shown) == 1
 
 
 def test_without_the_promise_there_are_two_classes_and_the_error_tells_what_to_add():

@@ -980,13 +980,13 @@ def test_examples_have_their_own_options(name):
     row = TABLE[name]
     X, y, u, how = table_data(row.data, seed=0)
     opened = row.open(X, y, **how)
-    with pytest.raises(ParameterError, match=r"^y is given beside (Examples|ClassPairs), which have"):
+    with pytest.raises(ParameterError, match=r"^y is given, but these (Examples|ClassPairs) already have it"):
         row.call(opened, y, u)
-    with pytest.raises(ParameterError, match=r"^classes is given beside (Examples|ClassPairs), which have"):
+    with pytest.raises(ParameterError, match=r"^classes is given, but these (Examples|ClassPairs) already"):
         row.call(opened, None, u, classes=(0, 1))
     if row.data == "separated":
         for option in ("fit_intercept", "normalize"):
-            with pytest.raises(ParameterError, match=rf"^{option} is given beside Examples"):
+            with pytest.raises(ParameterError, match=rf"^{option} is given, but these Examples"):
                 row.call(opened, None, u, **{option: True})
 
 

@@ -151,7 +151,7 @@ def test_false_witnesses_are_refused():
         dataclasses.replace(true, rows=np.array([0, 1, 2, 9])).verify(X, y)
     X, y = onlinear.datasets.separable(n=50, d=3)
     right = onlinear.separability(X, y)
-    with pytest.raises(VerificationError, match="row 0 is not on its side"):
+    with pytest.raises(VerificationError, match="row 0 is misclassified"):
         dataclasses.replace(right, weights=-right.weights).verify(X, y)
     with pytest.raises(VerificationError, match="3 weights; there are 2 features"):
         right.verify(X[:, :2], y)

@@ -80,6 +80,8 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     if run is not None:
         said = {name for name, _ in facts}
         facts += [fact for fact in run._facts() if fact[0] not in said]
+    elif rule["own"]:
+        facts.append(("weights", "those that learn; give --rule to list those that predict, if they differ"))
     notes = header["notes"]
     if isinstance(notes, dict) and {"passes", "rows"} <= set(notes):
         read = counted(notes["rows"], "example")

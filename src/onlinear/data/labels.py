@@ -39,6 +39,7 @@ class Classes:
         known = _equal(y, self.labels[0])
         if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
             i = int(np.argmin(positive | known))
+            check_label(y[i], place(i))
             raise DataError(
                 f"{place(i)}: label {show(y[i])}; the labels are {show(self.labels[0])} (negative)"
                 f" and {show(self.labels[1])} (positive)"
@@ -85,6 +86,7 @@ class ManyClasses:
         unknown = codes < 0
         if unknown.any():
             i = int(np.argmax(unknown))
+            check_label(y[i], place(i))
             shown = ", ".join(map(show, self.labels[:10])) + (", …" if self.labels.size > 10 else "")
             raise DataError(f"{place(i)}: label {show(y[i])}; the labels are {shown}")
         return codes
@@ -190,8 +192,7 @@ def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list
             if not fresh.any():
                 break
             i = int(np.argmax(fresh))
-            if not can_be_label(part[i]):
-                raise DataError(f"{place(first + i)}: label {show(part[i])}")
+            check_label(part[i], place(first + i))
             known = [*known, part[i]]
         if len(known) == 2:
             break
@@ -224,6 +225,17 @@ def cut_at_new_labels(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[sl
         yield slice(0, edges[0] if edges else y.size), known[:0]
     for first, end in itertools.pairwise([*edges, y.size]):
         yield slice(first, end), y[first : first + 1]
+
+
+def check_label(label: Any, place: str) -> None:
+    """Raise if a label is missing or infinite."""
+    if not can_be_label(label):
+        raise DataError(f"{place}: {describe_missing(label)}")
+
+
+def describe_missing(label: Any) -> str:
+    """Return what is wrong with a label that is missing or infinite."""
+    return "label is NaN" if isinstance(label, float | np.floating) and math.isnan(label) else f"label is {show(label)}"
 
 
 def can_be_label(label: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk, Fault
-from onlinear.data.labels import as_labels, can_be_label, show
+from onlinear.data.labels import as_labels, can_be_label, describe_missing
 from onlinear.data.matrices import Matrix, as_matrix
 from onlinear.errors import DataError
 
@@ -78,14 +77,10 @@ def without_missing_labels(chunk: Chunk) -> Chunk:
         return chunk
     good = np.flatnonzero(~missing)
     faults = [
-        Fault(int(np.searchsorted(good, i)), chunk.place(i), _missing_label(chunk.y[i]), chunk.written(i))
+        Fault(int(np.searchsorted(good, i)), chunk.place(i), describe_missing(chunk.y[i]), chunk.written(i))
         for i in np.flatnonzero(missing).tolist()
     ]
     return replace(chunk.take(good), faults=faults)
-
-
-def _missing_label(label: Any) -> str:
-    return "label is NaN" if isinstance(label, float) and math.isnan(label) else f"label is {show(label)}"
 
 
 def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:

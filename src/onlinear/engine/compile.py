@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -226,10 +227,10 @@ def dispatcher(function: Callable[..., Any]) -> Any:
 
 
 class Runner:
-    """A rule made ready: calls a pass with it, compiled for the layouts that turn up.
+    """Runs passes with a rule, compiled for each layout when it first occurs.
 
-    Types are worked out once a run and not once a call, and the compiled entry is called directly:
-    numba's own look-up knows classes by address, and could mistake a redefined rule for the old one.
+    Types are determined once per run, not once per call, and the compiled entry is called directly: numba identifies
+    classes by address, and could mistake a redefined rule for the old one.
     """
 
     def __init__(self, rule: Any) -> None:
@@ -257,8 +258,11 @@ class Runner:
         signature = (self._type, kind(state, readonly=readonly), *map(_argument_type, args))
         compiled = dispatcher(function)
         try:
-            compiled.compile(signature)
-        except Exception as error:  # noqa: BLE001  # numba's own faults, too, are the rule's to hear of
+            with warnings.catch_warnings():
+                # numba's check of its own intermediate code, which a method that calls dot() twice does not pass.
+                warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
+                compiled.compile(signature)
+        except Exception as error:  # noqa: BLE001  # internal errors of numba are reported, too
             told = isinstance(error, errors.NumbaError)
             reason = explain(str(error) if told else f"{type(error).__name__}: {error}")
             fault = RuleError(f"rule {type(self.rule).__name__} cannot be compiled: {reason}")

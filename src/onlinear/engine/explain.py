@@ -5,6 +5,18 @@ from __future__ import annotations
 import re
 import traceback
 
+RULE_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NameError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What the code of a rule may raise."""
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAGE = re.compile(r"Failed in \w+ mode pipeline \(step: [^)]*\)")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^')

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from onlinear.engine.compiled_math import with_compiled_math
+
 if TYPE_CHECKING:
     from onlinear.engine.compile import Runner
 
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class PlainRunner:
-    """A rule, ready to run: calls a pass with it as plain Python."""
+    """Runs passes with a rule as plain Python, in which functions of `math` give what compiled code gets."""
 
     def __init__(self, rule: Any) -> None:
-        self.rule = rule
+        self.rule = with_compiled_math(rule)
 
     def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
         # As in compiled code: a division by zero is an error, and the pass sees what is not finite.

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.checks import check_unmasked
-from onlinear.data.labels import as_labels, can_be_label, name_row, show
+from onlinear.data.labels import as_labels, check_label, name_row, show
 from onlinear.data.matrices import check_matrix
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
@@ -119,12 +119,12 @@ class LinearClassifier(RunClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = self._takes_many_classes()
+        tags.classifier_tags.multi_class = not self._only_two_classes()
         return tags
 
-    def _takes_many_classes(self) -> bool:
-        # With more than two classes there is no class to give a tie to.
-        return self.tie == "mistake"
+    def _only_two_classes(self) -> str:
+        """Return why there can be no more than two classes; nothing if there can."""
+        return "" if self.tie == "mistake" else "among more than two classes a tie is a mistake (tie='mistake')"
 
     def _inputs(self, X: Any) -> Any:
         check_matrix(X)
@@ -145,11 +145,9 @@ class LinearClassifier(RunClassifier):
         check_discrete(labels)
         if labels.size == 1 and not self.new_classes:
             raise DataError(f"there is only one class, {show(labels[0])}; at least two are needed")
-        if labels.size > 2 and not self._takes_many_classes():
-            raise DataError(
-                f"Only binary classification is supported. There are {labels.size} classes, and {self!r} takes two:"
-                " its rule is not declared with linear=True, takes other inputs than real numbers, or resolves ties"
-            )
+        reason = self._only_two_classes() if labels.size > 2 else ""
+        if reason:
+            raise DataError(f"Only binary classification is supported. There are {labels.size} classes: {reason}")
 
     def _resumable_run(self) -> Run:
         """Return the run to resume; raise if a parameter that cannot change has changed."""
@@ -197,8 +195,7 @@ def checked_list(y: Any) -> Any:
     check_unmasked("y", y)
     if getattr(y, "dtype", None) in ("object", "string", "boolean"):
         for i, label in enumerate(np.asarray(y).flat):
-            if not can_be_label(label):
-                raise DataError(f"{name_row(i)}: label {show(label)}")
+            check_label(label, name_row(i))
     return as_labels(y, len(y)) if isinstance(y, list | tuple) else y
 
 

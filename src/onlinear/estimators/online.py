@@ -209,12 +209,12 @@ class OnlineClassifier(OnlineLinearClassifier):
         self.warm_start = warm_start
         self.new_classes = new_classes
 
-    def _takes_many_classes(self) -> bool:
+    def _only_two_classes(self) -> str:
         try:
             check_many_classes(self._rule())
-        except (OnlinearError, TypeError, ValueError, AttributeError):  # a user's rule may raise any of these
-            return False
-        return True
+        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
+            return str(error)
+        return ""
 
     def _rule(self) -> Any:
         rule: Any = Perceptron() if self.rule is None else self.rule

@@ -60,8 +60,8 @@ class WinnowClassifier(OnlineLinearClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _takes_many_classes(self) -> bool:
-        return False
+    def _only_two_classes(self) -> str:
+        return "Winnow learns two classes, not more"
 
     def _as_rule_inputs(self, X: Any) -> Any:
         if self.binarize is None:

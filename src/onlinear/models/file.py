@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.errors import ModelError, ParameterError
+from onlinear.errors import ModelError, ParameterError, RuleError
 from onlinear.models.header import (
     COUNTERS,
     MISTAKES,
@@ -31,7 +31,7 @@ from onlinear.models.header import (
 )
 from onlinear.models.names import pack_names, unpack_names
 from onlinear.models.rule import describe, json_as_number, number_as_json, restore
-from onlinear.models.state import State, each_array, new_state, sealed, weights_of
+from onlinear.models.state import State, each_array, new_state, rule_for_width, sealed, weights_of
 from onlinear.models.tensors import TensorFile, open_tensors, write_tensors
 from onlinear.models.values import json_as_labels, labels_as_json, plain_json
 
@@ -174,8 +174,8 @@ def _rule_state(file: TensorFile, rule: Any) -> Any:
     """Return the rule's state: its initial state, filled with the values in the file."""
     n = weight_count(file.header)
     try:
-        arrays = new_state(rule.for_width(file.header["n_features"]), n)
-    except (ArithmeticError, MemoryError, ValueError) as error:
+        arrays = new_state(rule_for_width(rule, file.header["n_features"]), n)
+    except (MemoryError, RuleError) as error:
         raise ModelError(f"{type(rule).__name__} cannot start with {n} entries: {error}") from error
     tensors = _state_tensors(arrays)
     parameters = file.header["rule"]["parameters"].values()

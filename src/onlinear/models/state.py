@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.explain import RULE_FAULTS
 from onlinear.engine.flat import Floats
-from onlinear.errors import RuleError
+from onlinear.errors import OnlinearError, RuleError
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class State:
 
         Everything that shows weights or predicts takes them from here; everything that learns resumes from `arrays`.
         """
-        return final_state(self.rule.for_width(self.n_features), self.arrays)
+        return final_state(self.rule, self.n_features, self.arrays)
 
     @property
     def matrix(self) -> Floats:
@@ -85,14 +86,15 @@ def each_array(function: Callable[..., NDArray[Any]], arrays: Any, *others: Any)
     return type(arrays)(*map(function, arrays, *others))
 
 
-def final_state(rule: Any, arrays: Any) -> Any:
-    """Return a rule's state with the weights to show and to predict with."""
+def final_state(rule: Any, n: int, arrays: Any) -> Any:
+    """Return a rule's state, for n features, with the weights to show and to predict with."""
+    rule = rule if hasattr(rule, "final") else rule_for_width(rule, n)
     if not hasattr(rule, "final"):
         return arrays
     name, w = type(rule).__name__, weights_of(arrays)
     try:
         final = rule.final(each_array(lambda array: sealed(array.view()), arrays))
-    except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+    except RULE_FAULTS as error:
         raise RuleError(f"rule {name}: final() failed: {type(error).__name__}: {error}") from error
     if not (isinstance(final, np.ndarray) and final.dtype == np.float64 and final.shape == w.shape):
         shown = f"shape {final.shape} of {final.dtype}" if isinstance(final, np.ndarray) else type(final).__name__
@@ -103,12 +105,22 @@ def final_state(rule: Any, arrays: Any) -> Any:
     return final if isinstance(arrays, np.ndarray) else arrays._replace(w=final)
 
 
+def rule_for_width(rule: Any, n: int) -> Any:
+    """Return the rule for n features."""
+    try:
+        return rule.for_width(n)
+    except OnlinearError:
+        raise
+    except RULE_FAULTS as error:
+        raise RuleError(f"rule {rule!r}: for_width({n}) failed: {type(error).__name__}: {error}") from error
+
+
 def new_state(rule: Any, n: int) -> Any:
     """Return the state that the rule's `start` gives n per-feature entries; raise where it is not one."""
     name = type(rule).__name__
     try:
         arrays = rule.start(n)
-    except (ArithmeticError, AttributeError, LookupError, NameError, TypeError) as error:
+    except RULE_FAULTS as error:
         raise RuleError(f"rule {name}: start({n}) failed: {type(error).__name__}: {error}") from error
     if not (isinstance(arrays, np.ndarray) or hasattr(arrays, "_fields")):
         raise RuleError(f"rule {name}: start() returned {type(arrays).__name__}, not an array or a NamedTuple")
@@ -121,6 +133,8 @@ def new_state(rule: Any, n: int) -> Any:
             raise RuleError(f"rule {name}: start() must return new arrays each time")
     if weights_of(arrays).shape != (n,):
         raise RuleError(f"rule {name}: start({n}) returned weights of shape {weights_of(arrays).shape}")
+    if not np.isfinite(weights_of(arrays)).all():
+        raise RuleError(f"rule {name}: start({n}) returned weights that are not finite")
     return arrays
 
 
@@ -159,9 +173,12 @@ class Room:
     def __init__(self, rule: Any, arrays: Any, n: int) -> None:
         """Make room for n per-feature entries, and half as many again; the new ones are as the rule starts them."""
         self.size = n + n // 2
-        fresh = new_state(rule, self.size)
-        if any(array.ndim > 1 for array in _listed(fresh)):
-            # A matrix cannot be cut in place.
+        fresh, before = new_state(rule, self.size), weights_of(arrays).shape
+        if any(
+            new.shape != old.shape and (old.shape != before or new.shape != (self.size,))
+            for new, old in zip(_listed(fresh), _listed(arrays), strict=True)
+        ):
+            # Matrices, and arrays of another length than the weights, cannot be cut in place.
             self.size, fresh = n, new_state(rule, n)
         for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
             new[tuple(map(slice, old.shape))] = old
@@ -169,7 +186,7 @@ class Room:
         self._per_feature = {
             id(new)
             for new, old in zip(_listed(fresh), _listed(arrays), strict=True)
-            if new.shape != old.shape and new.ndim == 1
+            if new.shape != old.shape and new.shape == (self.size,) and old.shape == before
         }
 
     def cut(self, n: int) -> Any:

@@ -15,6 +15,7 @@ from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
 from onlinear.errors import OnlinearError
 from onlinear.river.values import row_refusal
 from onlinear.rules.rule import INPUTS
+from onlinear.runs.blame import rule_fault
 from onlinear.runs.learner import Learner
 
 _ENTRIES = 1 << 16
@@ -130,7 +131,7 @@ def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32
     if not (np.isfinite(values[i]) & INPUTS[learner.rule.inputs].good(values[i])).all():
         return error
     (_, block), *_ = _blocks(values[i : i + 1], numbers, learner, NO_WEIGHTS)
-    return learner.rule_fault(block, f"row {i}") or error
+    return rule_fault(learner, block, f"row {i}") or error
 
 
 def _blocks(

@@ -33,46 +33,60 @@ def check_code(cls: Any) -> None:
     """Raise a `RuleError` that names the line where a method of a rule can be seen to be wrong."""
     for name, method in methods(cls).items():
         if isinstance(method, FunctionType):
-            for step, fault in _faults(cls, name, method):
+            for step, fault in _faults(name, method):
                 line = step.positions.lineno if step.positions else None
                 raise RuleError(f"rule {cls.__name__}: {name}() {fault}{_place(method, line)}")
 
 
-def _faults(cls: Any, name: str, method: FunctionType) -> Iterator[tuple[dis.Instruction, str]]:
+def _faults(name: str, method: FunctionType) -> Iterator[tuple[dis.Instruction, str]]:
     state = _state_name(name, method)
-    before: dis.Instruction | None = None
-    for step in dis.get_instructions(method):
+    # The variables that hold the state, or one of its arrays.
+    arrays = {state} if state else set()
+    steps = [step for step in dis.get_instructions(method) if step.opname not in {"CACHE", "EXTENDED_ARG", "NOP"}]
+    for k, step in enumerate(steps):
+        before, earlier = (steps[k - j] if k >= j else None for j in (1, 2))
+        stored = {one for one in _names(step) if step.opname.startswith("STORE_FAST")}
         if step.opname == "STORE_ATTR":
-            yield step, _assignment(cls, step.argval, before, method)
-        elif name in _READ_ONLY and step.opname in _WRITES:
+            yield step, _assignment(method, step.argval, _owner(steps[:k]))
+        elif (name in _READ_ONLY and step.opname in _WRITES and not stored) or (
+            stored & arrays and _is_arithmetic(before, in_place=True) and name in _READ_ONLY
+        ):
             yield step, _WRITING
-        elif step.opname.startswith("STORE_FAST") and state in _names(step) and _in_place(before):
-            if name in _READ_ONLY:
-                yield step, _WRITING
-        elif step.opname.startswith("STORE_FAST") and state in _names(step):
+        elif stored & arrays and _is_arithmetic(before, in_place=False) and name not in _READ_ONLY:
+            variable = next(iter(stored & arrays))
             yield (
                 step,
                 (
-                    f"assigns a new value to {state}, which changes the variable and not the state;"
-                    f" write into the array: {state}[j] = …, or add({state}, a, x)"
+                    f"assigns a new value to {variable}, which changes the variable and not the state;"
+                    f" write into the array: {variable}[j] = …, or add({variable}, a, x)"
                 ),
             )
+        elif stored and _loads(earlier, state) and before is not None and before.opname == "LOAD_ATTR":
+            arrays |= stored
         elif name in _RESULTS and _returns_none(step, before):
             yield step, f"returns None on some path; {_RESULTS[name]}"
-        if step.opname not in {"CACHE", "EXTENDED_ARG", "NOP"}:
-            before = step
-    if name in _READ_ONLY and any(target is add for _, target in references(method)):
-        first = next(dis.get_instructions(method))
-        yield first, "calls add(); it must leave the state unchanged: only update() may write"
+    if name in _READ_ONLY:
+        called = {path[-1] for path, target in references(method) if target is add}
+        for step in steps:
+            if step.argval in called and step.opname.startswith("LOAD_"):
+                yield step, "calls add(); it must leave the state unchanged: only update() may write"
 
 
-def _assignment(cls: Any, attribute: str, before: dis.Instruction | None, method: FunctionType) -> str:
-    owner = None if before is None or not before.opname.startswith("LOAD_FAST") else before.argval
-    owner = owner[-1] if isinstance(owner, tuple) else owner
-    if attribute in cls._fields or owner == method.__code__.co_varnames[0]:
+def _assignment(method: FunctionType, attribute: str, owner: str | None) -> str:
+    if owner == method.__code__.co_varnames[0]:
         return f"assigns to self.{attribute}; hyper-parameters do not change: keep what changes in the state"
     remedy = f"{attribute} = state.{attribute}; {attribute} += …"
     return f"assigns to the field {attribute} of the state; write into its array instead: {remedy}"
+
+
+def _owner(steps: list[dis.Instruction]) -> str | None:
+    """Return the variable whose attribute is assigned after these instructions."""
+    # In ``state.total += …`` the variable is loaded first, and copied.
+    copied = next((k for k in range(len(steps) - 1, 0, -1) if steps[k].opname == "COPY"), 0)
+    found = steps[copied - 1] if steps[-1].opname == "SWAP" and copied else steps[-1]
+    if not found.opname.startswith("LOAD_FAST"):
+        return None
+    return str(found.argval[-1] if isinstance(found.argval, tuple) else found.argval)
 
 
 def _state_name(name: str, method: FunctionType) -> str | None:
@@ -89,9 +103,16 @@ def _names(step: dis.Instruction) -> tuple[Any, ...]:
     return stored[:1] if step.opname.endswith("LOAD_FAST") else stored
 
 
-def _in_place(step: dis.Instruction | None) -> bool:
-    """Tell whether an instruction is that of ``w *= 0.9`` or the like."""
-    return step is not None and step.opname == "BINARY_OP" and step.argrepr.endswith("=")
+def _loads(step: dis.Instruction | None, variable: str | None) -> bool:
+    """Tell whether an instruction loads a variable."""
+    if step is None or variable is None or "LOAD_FAST" not in step.opname:
+        return False
+    return bool((step.argval[-1] if isinstance(step.argval, tuple) else step.argval) == variable)
+
+
+def _is_arithmetic(step: dis.Instruction | None, *, in_place: bool) -> bool:
+    """Tell whether an instruction is that of ``w *= 0.9`` and the like, or of ``0.9 * w``."""
+    return step is not None and step.opname == "BINARY_OP" and step.argrepr.endswith("=") == in_place
 
 
 def _returns_none(step: dis.Instruction, before: dis.Instruction | None) -> bool:

@@ -14,7 +14,7 @@ from onlinear.data.labels import Classes, ManyClasses, declared_classes, distinc
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.numbered import array_chunk, block_chunks
 from onlinear.errors import DataError, ParameterError
-from onlinear.models.state import State
+from onlinear.models.state import State, rule_for_width
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
@@ -91,7 +91,7 @@ def open_arrays(X: Any, y: Any) -> Chunk:
 
 def needs_width(rule: Any) -> bool:
     """Tell whether a rule has to know the number of features before round one."""
-    return rule.for_width(1) is not rule
+    return rule_for_width(rule, 1) is not rule
 
 
 def resume(rule: Any, state: State, fit_intercept: bool, normalize: bool, start: Any, classes: Any) -> Learner:

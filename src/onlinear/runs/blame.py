@@ -1,4 +1,4 @@
-"""Who is to blame where a round fails: the rule, with its round and line, or the example."""
+"""Whether the rule, with its round and line, or the example has caused a failure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.engine.algebra import dot, index, size, squared_norm, value
-from onlinear.engine.explain import place_in_rule
-from onlinear.engine.flat import Floats
+from onlinear.engine.algebra import size, squared_norm, value
+from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.passes import REACH, STEPS
 from onlinear.engine.rows import Block, SingleRow, open_rows, row
 from onlinear.errors import DataError, RuleError
 from onlinear.models.state import new_state, weights_of
-
-FAULTS = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
-"""What the code of a rule may raise."""
 
 _LARGE = 1e150
 """Squares of larger numbers overflow."""
@@ -29,43 +25,44 @@ def rule_failure(rule: Any, when: str, error: Exception, again: Callable[[], Any
     if not place:
         try:
             again()
-        except FAULTS as repeated:
+        except RULE_FAULTS as repeated:
             place = place_in_rule(repeated)
     return RuleError(f"rule {rule!r} failed {when}: {error}{place}")
 
 
 def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
-    """Return the error of a rule whose score of a finite example is not finite; None where the example is to blame.
+    """Return the error of a rule whose score of a finite example is not finite; None if the examples are to blame.
 
-    That is so where ⟨w,x⟩ or ‖x‖² overflows, or where the examples so far were so large that the weights did.
+    They are if this one is too large, or if earlier ones have made the weights of an additive rule large.
     """
     rule, arrays, rounds = learner.rule, learner.arrays, learner.rounds
     fault = state_fault(learner)
     if fault is not None:
         return fault if isinstance(fault, RuleError) else None
     x = row(open_rows(block), 0, rounds)
-    if learner.multiclass or _is_too_large(weights_of(arrays), x):
+    if _is_too_large(x) or _moved_by_large_examples(learner):
         return None
+    failed = f"rule {rule!r} failed in round {rounds + 1} ({where}): "
+    largest = float(np.max(np.abs(weights_of(arrays)), initial=0.0))
+    if learner.multiclass or largest > _LARGE:
+        return RuleError(f"{failed}the score overflows, since its weights are as large as {largest:.3g}")
     try:
         with np.errstate(divide="raise", over="ignore", invalid="ignore"):
             found = float(learner.engine_rule.score(arrays, x))
-    except FAULTS as error:
-        return RuleError(f"rule {rule!r} failed in round {rounds + 1} ({where}): {error}{place_in_rule(error)}")
-    return RuleError(
-        f"rule {rule!r} failed in round {rounds + 1} ({where}): score() returned {found}, although its state and the"
-        " example are finite"
-    )
+    except RULE_FAULTS as error:
+        return RuleError(f"{failed}{error}{place_in_rule(error)}")
+    return RuleError(f"{failed}score() returned {found}, although its weights and the example are finite")
 
 
 def state_fault(learner: Any) -> RuleError | DataError | None:
     """Return the error for a state that is not finite any more; the examples are to blame where they are too large."""
-    rule, arrays, sums = learner.rule, learner.arrays, learner.sums
+    rule, arrays = learner.rule, learner.arrays
     if all(np.isfinite(array).all() for array in _fields_of(arrays).values()):
         return None
     bad = _not_finite(arrays, new_state(learner.engine_rule, weights_of(arrays).size))
     if bad is None:
         return None
-    if rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE:
+    if _moved_by_large_examples(learner):
         return DataError(f"in or before round {learner.rounds} an example is too large: {bad}; scale the inputs")
     return RuleError(f"rule {rule!r} failed in or before round {learner.rounds}: {bad} in its state")
 
@@ -84,11 +81,16 @@ def _not_finite(arrays: Any, start: Any) -> str | None:
     return None
 
 
-def _is_too_large(w: Floats, x: SingleRow) -> bool:
-    """Tell whether ⟨w,x⟩ or ‖x‖² overflows, or the scale of a row to be normalized."""
+def _moved_by_large_examples(learner: Any) -> bool:
+    """Tell whether an additive rule has taken steps of ordinary size by examples that are too large."""
+    sums = learner.sums
+    return bool(learner.rule.additive and sums[STEPS] < _LARGE and not sums[REACH] < _LARGE)
+
+
+def _is_too_large(x: SingleRow) -> bool:
+    """Tell whether the square of an entry overflows, or the scale of a row to be normalized."""
     if not (math.isfinite(x.scale) and math.isfinite(squared_norm(x))):
         return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        # As a rule computes it, where a row is scaled after the sum; and without what cancels.
-        total = sum(abs(float(w[index(x, k)]) * value(x, k)) for k in range(size(x)))
-        return not (math.isfinite(dot(w, x)) and math.isfinite(total))
+    with np.errstate(over="ignore"):
+        # Before the row is scaled, too: that is done after the sum.
+        return any(abs(value(x, k)) > _LARGE * min(1.0, x.scale) for k in range(size(x)))

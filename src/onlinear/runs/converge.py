@@ -79,8 +79,31 @@ class Convergence(Run):
     max_passes: int = 1000
     outcome: Outcome = Outcome.HALTED
 
+    def _saved(self) -> dict[str, Any]:
+        facts = super()._saved()
+        return facts if self.outcome is derived_outcome(self, **facts) else facts | {"ended": self.outcome.name}
+
     def _facts(self) -> list[tuple[str, str]]:
         return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
+
+
+def derived_outcome(run: Run, **facts: Any) -> Outcome:
+    """Return how a loop ended, from its limits; for a run that was resumed, the first reason that fits.
+
+    A model file holds the outcome only if it differs from this.
+    """
+    if facts["halted"]:
+        return Outcome.HALTED
+    goal = run.rule.goal_margin() if hasattr(run.rule, "goal_margin") else None
+    bound = run.margin_upper_bound
+    if goal is not None and bound is not None and bound <= goal:
+        return Outcome.OUT_OF_REACH
+    worst = facts["selection"] == "worst"
+    at_pass_limit = not worst and facts["passes"] == facts["max_passes"]
+    limit = facts["max_updates"] or (WORST_UPDATES if worst else None)
+    if limit is not None and (run.updates == limit or (run.updates > limit and not at_pass_limit)):
+        return Outcome.UPDATE_LIMIT
+    return Outcome.PASS_LIMIT if at_pass_limit or goal is None else Outcome.OUT_OF_REACH
 
 
 def converge(
@@ -158,7 +181,7 @@ def converge(
 
 
 class Beginning(NamedTuple):
-    """Where a call began: what has been learned since concerns its own examples alone."""
+    """Where a call began: what was learned later comes from its own examples."""
 
     weights: Floats | None
     updates: int
@@ -261,7 +284,7 @@ class Loop(NamedTuple):
             self._learn(np.array([self._most_wrong()]), last)
             passes += 1
             if learner.updates == before:
-                # The most wrong one is right enough for this rule; whichever is not comes next in order.
+                # The worst example needs no update; the next one that does is taken.
                 for span in self.chunk.spans():
                     if learner.updates == before:
                         self._learn(span, before + 1)
@@ -273,7 +296,7 @@ class Loop(NamedTuple):
         return ended(self.learner, self.chunk.n, self.beginning, passes, outcome, limit)
 
     def _at_limit(self, passes: int, outcome: Outcome, limit: int) -> Convergence:
-        """Return the run at a limit; it may have halted all the same."""
+        """Return the run at a limit; its last step may have made it halt."""
         done = settled(self.learner, self.chunk, self.codes)
         return self._ended(passes, Outcome.HALTED if done else outcome, limit)
 
@@ -297,7 +320,7 @@ class Loop(NamedTuple):
         learn_until(self.learner, self.chunk, self.codes, rows, last)
 
     def _most_wrong(self) -> int:
-        """Return the row with the smallest y⟨w,x⟩; of equals, one that is a mistake."""
+        """Return the row with the smallest y⟨w,x⟩; among ties, a mistake."""
         learner, chunk = self.learner, self.chunk
         best, worst = (np.inf, True), 0
         for span in chunk.spans():

@@ -14,14 +14,25 @@ from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses
 from onlinear.engine import passes
+from onlinear.engine.explain import RULE_FAULTS
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, open_rows, row
 from onlinear.engine.runner import PlainRunner, runner_for
 from onlinear.errors import DataError, ParameterError, RuleError
-from onlinear.models.state import Room, State, each_array, final_state, new_state, rearranged, sealed, weights_of
+from onlinear.models.state import (
+    Room,
+    State,
+    each_array,
+    final_state,
+    new_state,
+    rearranged,
+    rule_for_width,
+    sealed,
+    weights_of,
+)
 from onlinear.rules.rule import INPUTS, TIES
-from onlinear.runs.blame import FAULTS, rule_failure, rule_fault, state_fault
-from onlinear.runs.linear import check_linear
+from onlinear.runs.blame import rule_failure, rule_fault, state_fault
+from onlinear.runs.probe import check_linear, check_read_only
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)
@@ -55,6 +66,7 @@ class Learner:
         """Set up the state before round one, for n features."""
         self._bind(n)
         self.arrays = new_state(self.engine_rule, self._entries(n))
+        check_read_only(self.engine_rule, self.arrays)
         if start is not None:
             self._take_weights(start)
         elif weights_of(self.arrays if self._entries(n) else new_state(self.engine_rule, 1)).any():
@@ -85,7 +97,7 @@ class Learner:
 
     def predictor(self) -> Learner:
         """Return a learner that scores with the final weights."""
-        final = final_state(self.engine_rule, self.arrays)
+        final = final_state(self.rule, self.n_features, self.arrays)
         if final is self.arrays:
             return self
         predictor = copy.copy(self)
@@ -97,7 +109,7 @@ class Learner:
 
         The pass meets what has overflowed in the score of the next example; after the last one it is looked for here.
         """
-        fault = state_fault(self)
+        fault = None if np.isfinite(weights_of(self.arrays)).all() else state_fault(self)
         if fault is not None:
             raise fault
         each_array(sealed, self.arrays)
@@ -225,7 +237,7 @@ class Learner:
             return self._learn(self.runner, block, y, first, limit, scores, events)
         except RuleError:  # it cannot be compiled
             raise
-        except FAULTS as error:
+        except RULE_FAULTS as error:
             row = first + self.rounds - before
             rest = y[: row + 1], row, -1, _NO_SCORES, _NO_EVENTS
             again = functools.partial(self.twin()._learn, PlainRunner(self.engine_rule), block, *rest)
@@ -258,7 +270,7 @@ class Learner:
             return self._score(self.runner, block, n, t)
         except RuleError:  # it cannot be compiled
             raise
-        except FAULTS as error:
+        except RULE_FAULTS as error:
             plain = PlainRunner(self.engine_rule)
             when = f"to score an example after {self.rounds} rounds"
             raise rule_failure(self.rule, when, error, functools.partial(self._score, plain, block, n, t)) from error
@@ -289,19 +301,17 @@ class Learner:
         block = chunk.block(slice(i, i + 1), self.bias, self.normalize)
         if not self.rule.accepts(row(open_rows(block), 0, self.rounds)):
             return DataError(f"{where}: {demand}")
-        fault = self.rule_fault(block, where)
+        fault = rule_fault(self, block, where)
         if fault is not None:
             return fault
         too_short = " (or the row is too short to normalize)" if self.normalize else ""
         return DataError(f"{where}: its score overflows{too_short}; scale the inputs")
 
-    def rule_fault(self, block: Block, where: str) -> RuleError | None:
-        """Return the rule's error where the score of a single, finite row is not finite; None: the row is too large."""
-        return rule_fault(self, block, where)
-
     def _bind(self, n: int) -> None:
         self.n_features = n
-        self.engine_rule = self.rule.for_width(n)
+        self.engine_rule = rule_for_width(self.rule, n)
+        if self.multiclass and self._entries(n):
+            check_linear(self.engine_rule, self._entries(n))
         self.runner = runner_for(self.engine_rule)
 
     def vector(self, name: str, given: Any) -> Floats:
@@ -370,4 +380,3 @@ def check_many_classes(rule: Any) -> None:
         raise ParameterError(
             f"{name} learns two classes, not more; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
         )
-    check_linear(rule)

@@ -181,8 +181,11 @@ class Run(Facts):
         kind = type(self).__name__
         if kind != self.KIND:
             raise ParameterError(f"a model file cannot hold a {kind}, only runs of the library's own classes")
-        facts = {name: getattr(self, name) for name in self.saved_fields()}
-        write(path, self.state, kind=kind, outcome=facts or None)
+        write(path, self.state, kind=kind, outcome=self._saved() or None)
+
+    def _saved(self) -> dict[str, Any]:
+        """Return what a model file stores beside the state."""
+        return {name: getattr(self, name) for name in self.saved_fields()}
 
     @classmethod
     def saved_fields(cls) -> list[str]:

@@ -10,7 +10,7 @@ from onlinear.errors import ModelError
 from onlinear.models.file import read
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.batch import BatchRun
-from onlinear.runs.converge import WORST_UPDATES, Convergence, Outcome, Selection
+from onlinear.runs.converge import Convergence, Outcome, Selection, derived_outcome
 from onlinear.runs.outcome import Run
 
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}
@@ -52,35 +52,19 @@ def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
     if cls is None:
         raise ModelError(f"{os.fspath(path)}: it holds a {header['kind']:.100}, not one of {', '.join(_KINDS)}")
     facts, wanted = header["outcome"] or {}, cls.saved_fields()
+    ended = facts.pop("ended", None) if issubclass(cls, Convergence) else None
     wrong = sorted(set(facts) ^ set(wanted)) or [name for name in wanted if not _CHECKS[name](facts[name])]
     if not wrong and cls is BatchRun:
         facts["batch_sizes"] = tuple(facts["batch_sizes"])
         if type(state.rule) is not BatchPerceptron or sum(facts["batch_sizes"]) != state.updates:
             wrong = ["batch_sizes"]
+    if ended is not None and ended not in Outcome.__members__:
+        wrong.append("ended")
     if wrong:
         raise ModelError(f"{os.fspath(path)}: {', '.join(wrong):.200} cannot be that of a {cls.__name__}")
     if issubclass(cls, Convergence):
-        facts["outcome"] = _outcome_of(Run(state), **facts)
+        facts["outcome"] = derived_outcome(Run(state), **facts) if ended is None else Outcome[ended]
     return cls(state, None, **facts)
-
-
-def _outcome_of(run: Run, **facts: Any) -> Outcome:
-    """Return how a loop ended, which files do not hold, from its limits.
-
-    A run that was resumed may have had several reasons to end; the first that fits is returned.
-    """
-    if facts["halted"]:
-        return Outcome.HALTED
-    goal = run.rule.goal_margin() if hasattr(run.rule, "goal_margin") else None
-    bound = run.margin_upper_bound
-    if goal is not None and bound is not None and bound <= goal:
-        return Outcome.OUT_OF_REACH
-    worst = facts["selection"] == "worst"
-    at_pass_limit = not worst and facts["passes"] == facts["max_passes"]
-    limit = facts["max_updates"] or (WORST_UPDATES if worst else None)
-    if limit is not None and (run.updates == limit or (run.updates > limit and not at_pass_limit)):
-        return Outcome.UPDATE_LIMIT
-    return Outcome.PASS_LIMIT if at_pass_limit or goal is None else Outcome.OUT_OF_REACH
 
 
 def _at_least(least: int) -> Callable[[Any], bool]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.checks import check_integers
 from onlinear.data.checksum import Checksum
 from onlinear.data.labels import Classes, declared_classes, found_classes
 from onlinear.engine.algebra import length
@@ -71,13 +72,14 @@ class Opening(TypedDict, total=False):
 class Examples:
     """Examples with labels ±1, opened once for any number of bounds.
 
-    Opening reads all labels once. Every bound, and `onlinear.max_margin`, `onlinear.separability` and
-    `onlinear.best_comparator`, take `Examples` in the place of X and y. Not thread-safe.
+    Opening reads the data once. Every bound for two classes takes `Examples` instead of X and y. So do the measures,
+    `onlinear.max_margin`, `onlinear.separability`, `onlinear.best_comparator`, and `verify` of what they return. Not
+    thread-safe.
 
     Parameters
     ----------
     X, y : matrix and labels
-        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated again and again.
+        As in `onlinear.run`; without y, blocks ``(X, y)`` that can be iterated more than once.
     fit_intercept : bool
         Put a constant 1 before the features, as a learner with an intercept does.
     normalize : bool
@@ -114,6 +116,7 @@ class Examples:
         classes: Any = None,
         n_features: int = 0,
     ) -> None:
+        check_integers(0, n_features=n_features)
         self._data = data = LabelledData(X, y)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
@@ -273,9 +276,25 @@ def examples_of(X: Any, y: Any = None, **options: Unpack[Opening]) -> Examples:
     return X
 
 
+def opened_as(X: Any, y: Any, *, fit_intercept: bool, normalize: bool = False, classes: Any) -> Examples:
+    """Return the examples of a witness: X itself if it is `Examples`, which must have been opened with its options."""
+    if not isinstance(X, Examples):
+        return Examples(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
+    check_opened_once(X, {"y": y})
+    for name, mine, theirs in (
+        ("fit_intercept", fit_intercept, bool(X.bias)),
+        ("normalize", normalize, X.normalize),
+        ("classes", list(classes), X.classes.labels.tolist()),
+    ):
+        if mine != theirs:
+            raise ParameterError(f"these Examples were opened with {name}={theirs!r}; the witness needs {mine!r}")
+    return X
+
+
 def check_opened_once(examples: Any, options: Mapping[str, Any]) -> None:
-    """Raise where an option that belongs to the opening of examples is given beside them."""
+    """Raise if an option of opening examples is passed together with examples that are open."""
     for name, value in options.items():
-        if not (value is None or (isinstance(value, int) and value == 0)):
+        if not (value is None or (isinstance(value, int | np.bool_) and value == 0)):
             kind = type(examples).__name__
-            raise ParameterError(f"{name} is given beside {kind}, which have their own; leave it out")
+            hint = "; pass what follows the examples by name" if name == "y" else ""
+            raise ParameterError(f"{name} is given, but these {kind} already have it{hint}")

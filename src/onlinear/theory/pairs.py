@@ -55,6 +55,8 @@ class ClassPairs:
     def __init__(self, X: Any, y: Any, classes: Any = None, *, fit_intercept: bool = False) -> None:
         import scipy.sparse
 
+        if isinstance(X, Examples):
+            raise ParameterError("Examples have two classes; for several, give X and y themselves, or ClassPairs(X, y)")
         if y is None:
             raise DataError("y is missing; with several classes give a matrix X and its labels y")
         self._data = data = LabelledData(X, y)

@@ -39,6 +39,7 @@ def batch_constant(X: Any, y: Any = None, u: Any = None, *, n: int | None = None
     >>> bound.value, bound.quantities["updates"]
     (6.25, 16.0)
     """
+    check_integers(1, n=1 if n is None else n)
     geometry = separating_geometry(examples_of(X, y, **options), u)
     n = geometry.n if n is None else n
     return Bound(

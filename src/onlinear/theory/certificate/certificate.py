@@ -32,6 +32,7 @@ from onlinear.theory.certificate.replay import (
 from onlinear.theory.certificate.witnesses import find_witnesses
 from onlinear.theory.certificate.wording import in_current_words
 from onlinear.theory.check.interval import MarginInterval, OnStep
+from onlinear.theory.examples import Examples
 
 _NAMES = frozenset(
     (
@@ -84,6 +85,8 @@ def certify(
     """
     if not isinstance(run, Run):
         raise ParameterError(f"run is {type(run).__name__}; it must be a Run, as onlinear.run returns it")
+    if isinstance(X, Examples):
+        raise ParameterError("X is Examples; certify repeats the run, and needs X and y themselves")
     if not (isinstance(delta, float) and 0.0 < delta < 1.0):
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     examples = open_examples(X, y, options_of(run))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.models.state import new_state, weights_of
+from onlinear.models.state import new_state, rule_for_width, weights_of
 from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
@@ -178,7 +178,7 @@ def _start(outcome: Run) -> list[float] | None:
     state = outcome.state
     if state.origin is None:
         return None
-    usual = weights_of(new_state(state.rule.for_width(state.n_features), state.origin.size))
+    usual = weights_of(new_state(rule_for_width(state.rule, state.n_features), state.origin.size))
     return None if np.array_equal(usual, state.origin) else state.origin.tolist()
 
 

@@ -21,7 +21,7 @@ from onlinear.errors import VerificationError
 from onlinear.rounding import UNIT
 from onlinear.theory.check.exact import combination, float_up, root_up, squared
 from onlinear.theory.check.extremes import divide_by_root, least_agreement, squared_radius
-from onlinear.theory.examples import Examples
+from onlinear.theory.examples import Examples, opened_as
 
 MarginKind: TypeAlias = Literal["through the origin", "affine", "augmented"]
 
@@ -97,7 +97,7 @@ class MarginInterval(Facts):
 
     def verify(self, X: Any, y: Any = None) -> None:
         """Recompute both ends from their witnesses; raise a `VerificationError` where one proves less than claimed."""
-        examples = Examples(
+        examples = opened_as(
             X, y, fit_intercept=self.kind != "through the origin", normalize=self.normalize, classes=self.classes
         )
         check_interval(self, examples)

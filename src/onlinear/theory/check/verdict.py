@@ -15,7 +15,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.theory.check.exact import combination, products
 from onlinear.theory.check.interval import MarginInterval
-from onlinear.theory.examples import Examples
+from onlinear.theory.examples import Examples, opened_as
 
 _SHOWN = 12
 """How many rows are listed before the rest are only counted."""
@@ -51,7 +51,7 @@ class Separable(Facts):
 
     def verify(self, X: Any, y: Any = None) -> None:
         """Check the sign of y(⟨w,x⟩ + c) on every example, exactly where floating point cannot tell."""
-        examples = Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes)
+        examples = opened_as(X, y, fit_intercept=self.fit_intercept, classes=self.classes)
         exact = np.asarray(self.weights).dtype == object
         weights = np.asarray(self.weights, dtype=None if exact else np.float64)
         if not exact and not np.isfinite([*weights.ravel(), self.intercept]).all():
@@ -61,7 +61,7 @@ class Separable(Facts):
         whole = np.concatenate([np.array([self.intercept] * examples.bias, dtype=weights.dtype), weights])
         missed = unseparated(examples, whole)
         if missed is not None:
-            raise VerificationError(f"row {int(missed[0])} is not on its side: y⟨w,x⟩ is not above 0")
+            raise VerificationError(f"row {int(missed[0])} is misclassified: y⟨w,x⟩ is not above 0")
 
     def _title(self) -> str:
         return f"Separable{_with_intercept(self.fit_intercept)}"
@@ -108,7 +108,7 @@ class Inseparable(Facts):
 
     def verify(self, X: Any, y: Any = None) -> None:
         """Add the combination up in fractions; raise a `VerificationError` unless it is 0."""
-        _check_combination(self, Examples(X, y, fit_intercept=self.fit_intercept, classes=self.classes))
+        _check_combination(self, opened_as(X, y, fit_intercept=self.fit_intercept, classes=self.classes))
 
     def explain(self) -> str:
         """Return a sentence that says which examples to look at, and why no vector separates them."""
