@@ -18,7 +18,9 @@ class ParameterError(OnlinearError, ValueError):
 
 
 class RuleError(OnlinearError, TypeError):
-    """A rule is faulty: a method is missing, has the wrong parameters, or does not compile. The message names the rule.
+    """A rule is faulty: a method is missing, has the wrong parameters, does not compile, or fails in a round.
+
+    The message names the rule and, for a failure, the round and, if it can be found, the line.
 
     `report` holds numba's full error message, if there is one; it can run to several pages. With
     ``NUMBA_DISABLE_JIT=1`` in the environment rules run as plain Python, for debugging.

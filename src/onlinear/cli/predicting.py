@@ -35,7 +35,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
     """Predict the labels of DATA with MODEL.
 
     Prints one label per line, in the order of the examples, and nothing else. Columns are read as they were when the
-    model was trained. DATA need no labels; any labels are ignored. No data, nothing to print.
+    model was trained. Labels in DATA are optional, and ignored. Empty input prints nothing.
 
     \b
     onlinear predict model new.svm > predictions
@@ -67,7 +67,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
 
 
 def _are_empty(data: list[str], error: DataError) -> bool:
-    """Tell whether data that could not be open_data are empty."""
+    """Tell whether data that could not be opened are empty."""
     if data == [STDIN]:  # only reading it shows whether it is empty
         return isinstance(error, EmptyFileError)
     return all(Path(each).is_file() and Path(each).stat().st_size == 0 for each in data)

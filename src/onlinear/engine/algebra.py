@@ -1,7 +1,7 @@
 """The algebra of a row: the few operations that rules are written in.
 
 An operation has a function for each layout of a row, and a table that says which. Plain Python looks the function up
-by the type of x at each call; compiled code has it put in once, from the same table (`onlinear.engine.compile`). So
+by the type of x at each call; the compiler looks it up once, in the same table (`onlinear.engine.compile`). So
 rules never see the layout, and a new layout of a row is an entry in each table.
 """
 
@@ -206,7 +206,7 @@ WEIGHT: Final[dict[type, Measure]] = {DenseRow: row_weight, SparseRow: row_weigh
 
 
 def weight(x: Row) -> float:
-    """Return the weight of the example, by which a rule is to multiply its step; 1 where none was given."""
+    """Return the weight of the example, which a rule should multiply into its step; 1 if none was given."""
     return WEIGHT[type(x)](x)
 
 

@@ -20,10 +20,11 @@ def with_compiled_math(rule: Any) -> Any:
     known = _classes.get(cls)
     code = fingerprint(cls)
     if known is None or known[0] != code:
-        # The same fields; the methods are copies, with all that they call.
-        methods = _MathSnapshot(cls).methods
-        known = _classes[cls] = (code, type(cls.__name__, (cls,), {"__slots__": (), **methods}))
-    return tuple.__new__(known[1], rule)
+        copied = _MathSnapshot(cls)
+        # The same fields; the methods are copies, with the functions that they call.
+        other = type(cls.__name__, (cls,), {"__slots__": (), **copied.methods}) if copied.has_replaced else cls
+        known = _classes[cls] = (code, other)
+    return rule if known[1] is cls else tuple.__new__(known[1], rule)
 
 
 _classes: WeakKeyDictionary[type, tuple[str, type]] = WeakKeyDictionary()
@@ -33,10 +34,14 @@ _classes: WeakKeyDictionary[type, tuple[str, type]] = WeakKeyDictionary()
 class _MathSnapshot(Snapshot):
     """A copy of a rule's code in which the functions of `math` raise no errors."""
 
+    has_replaced = False
+
     def _copy(self, value: Any) -> Any:
-        if isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
-            return _FUNCTIONS.get(value, value)
-        return super()._copy(value)
+        if isinstance(value, types.BuiltinFunctionType) and value in _FUNCTIONS:
+            self.has_replaced = True
+            return _FUNCTIONS[value]
+        # Plain code may write to a list; it stays the same.
+        return value if isinstance(value, list | tuple) else super()._copy(value)
 
 
 def _without_errors(function: Callable[..., float], limit: Callable[..., Any]) -> Callable[..., float]:

@@ -234,7 +234,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def foreign(value: Any) -> bool:
-    """Tell whether a function or a class is not the user's: its name says enough."""
+    """Tell whether a function or a class is not the user's, so that its name identifies it."""
     if not isinstance(value, types.FunctionType | type):
         return False
     module = value.__module__ or ""

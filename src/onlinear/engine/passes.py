@@ -31,6 +31,11 @@ UPDATE: Final = 2
 BAD_STEP: Final = "update() returned a step that is negative or not finite"
 
 
+def sign(self: Any, score: float, t: int) -> int:
+    """Predict by the sign of the score."""
+    return (score > 0.0) - (score < 0.0)
+
+
 def learn(
     rule: Any,
     state: Any,
@@ -128,7 +133,7 @@ def all_finite(scores: Any, first: int, n: int) -> bool:
 
 
 def best_but(scores: Any, classes: int, right: int) -> int:
-    """Return the first of the best classes other than the right one; −1 where there is no other."""
+    """Return the first of the best classes other than the right one; −1 if there is no other class."""
     best = -1
     for r in range(classes):
         if r != right and (best < 0 or scores[r] > scores[best]):

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from onlinear.engine.passes import sign
+
 
 class Method(NamedTuple):
     """A method that a rule has or may have."""
@@ -23,11 +25,6 @@ class Method(NamedTuple):
     def signature(self) -> str:
         """The parameters in brackets."""
         return f"({', '.join(('self', *self.parameters))})"
-
-
-def sign(self: Any, score: float, t: int) -> int:
-    """Predict by the sign of the score."""
-    return (score > 0.0) - (score < 0.0)
 
 
 def same_at_every_width(self: Any, n: int) -> Any:

@@ -68,7 +68,7 @@ def _has_numba() -> bool:
             f"numba cannot be imported ({error}); rules run as plain Python: the results are the same, but it takes"
             " about a hundred times as long",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=5,
         )
         return False
     return True

@@ -23,7 +23,7 @@ class Snapshot:
     methods : dict
         The copied methods, by name.
     helpers : list
-        The copied plain functions, which compiled code is still to be taught to call.
+        The copied plain functions, not yet registered with numba.
     """
 
     def __init__(self, cls: type) -> None:

@@ -1,4 +1,4 @@
-"""The loops that rows live in, built from vector instructions.
+"""The inner loops over rows, built from vector instructions.
 
 numba's loop vectoriser reorders no sums without fastmath, and with it the order is LLVM's choice,
 which differs between machines. Here the order is ours: equal bit for bit to the plain Python of the

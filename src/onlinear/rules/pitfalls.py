@@ -90,7 +90,7 @@ def _owner(steps: list[dis.Instruction]) -> str | None:
 
 
 def _state_name(name: str, method: FunctionType) -> str | None:
-    """Return what the method calls the state, where it takes it."""
+    """Return the name of the parameter for the state, if there is one."""
     known = METHODS.get(name)
     if known is None or "state" not in known.parameters:
         return None

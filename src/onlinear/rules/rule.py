@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.engine.algebra import is_advice, is_binary
-from onlinear.engine.protocol import METHODS, describe_methods, sign
+from onlinear.engine.passes import sign
+from onlinear.engine.protocol import METHODS, describe_methods
 from onlinear.engine.rows import Row, SingleRow
 from onlinear.errors import ParameterError, RuleError
 from onlinear.rules.pitfalls import check_code
@@ -47,7 +48,7 @@ def _takes_advice(self: Any, x: SingleRow) -> bool:
 
 
 class InputKind(NamedTuple):
-    """What a rule takes: the test in the pass, the same test for arrays, and its demand in words."""
+    """What a rule takes: the test in the pass, the same test for arrays, and the message for invalid inputs."""
 
     accepts: Any
     good: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
@@ -79,7 +80,7 @@ def rule(
     inputs: Inputs = "real",
     tie: Tie = "mistake",
 ) -> Any:
-    """Make a `typing.NamedTuple` a rule: hyper-parameters, and the step they belong to.
+    """Make a `typing.NamedTuple` a rule: hyper-parameters and an update step.
 
     The fields are numbers (or strings, which compiled methods cannot read). The methods are plain
     Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, `weight`, `trial`, and run

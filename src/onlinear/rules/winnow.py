@@ -19,7 +19,7 @@ _LEAST = 2.0**-1022
 
 @rule(inputs="binary", tie="negative")
 class Winnow(NamedTuple):
-    """Winnow: ``w_n ← w_n·(1+β)^(±1)`` on the features that are on, after a missed positive (+) or a false one (−).
+    """Winnow: ``w_n ← w_n·(1+β)^(±1)`` of active features, after a missed positive (+) or a false positive (−).
 
     Predicts positive where ⟨w,x⟩ > θ; the score is ⟨w,x⟩ − θ. Inputs are 0 or 1, weights start at 1.
     On a disjunction of k of the N variables, with α = 1 + β and θ = N, it makes fewer than

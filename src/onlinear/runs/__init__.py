@@ -1,4 +1,4 @@
-"""A stream through a rule: predict, learn, count."""
+"""Running rules over examples."""
 
 from onlinear.models.state import State
 from onlinear.runs.batch import BatchRun, batch_perceptron

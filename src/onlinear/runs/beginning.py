@@ -136,6 +136,6 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
 
 
 def _same(rule: Any, other: Any) -> bool:
-    """Tell whether two rules go by the same name with the same hyper-parameters; their code may have changed."""
+    """Tell whether two rules have the same name with the same hyper-parameters; their code may have changed."""
     names = [(type(one).__module__, type(one).__qualname__, one._fields) for one in (rule, other)]
     return names[0] == names[1] and all(map(np.array_equal, rule, other))

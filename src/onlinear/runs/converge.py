@@ -374,7 +374,7 @@ def learn_until(
 
 
 def settled(learner: Learner, chunk: Chunk, codes: Codes, weights: Floats = NO_WEIGHTS) -> bool:
-    """Tell whether no example is left to learn from, by trying on a copy."""
+    """Tell whether no example is left to learn from, tested on a copy."""
     trial = learner.twin()
     for span in chunk.spans():
         learn_until(trial, chunk, codes, span, learner.updates + 1, weights)

@@ -357,7 +357,7 @@ class Learner:
 
     def _take_weights(self, start: Any) -> None:
         if self.rule.inputs == "advice":
-            raise ParameterError(f"{type(self.rule).__name__}: experts start with equal weights; start does not apply")
+            raise ParameterError(f"{type(self.rule).__name__}: experts start with equal weights; start cannot be given")
         self.origin = self.vector("start", start)
         if hasattr(self.rule, "check_start"):
             self.rule.check_start(self.origin)

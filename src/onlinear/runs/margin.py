@@ -29,7 +29,7 @@ def margin_upper_bound(w: Floats, v: Floats | None, updates: int, steps: float, 
         moved[: v.size] -= v
         begun = accurate_norm(v)
     # Each update rounds w, whose norm is at most ‖v‖ + reach, a few times; where x is normalised, its
-    # norm was rounded once an entry.
+    # norm was rounded once per entry.
     slack = UNIT * (4.0 * updates * (begun + reach) + (w.size + 8.0) * reach)
     # An entry of x, and one of λ·x, may have underflowed.
     slack += 2.0 * LEAST * (updates + steps) * math.sqrt(w.size)

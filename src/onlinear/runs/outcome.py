@@ -138,7 +138,7 @@ class Run(Facts):
     def expected_mistakes(self) -> float | None:
         """The exact expectation over the rule's draws, given the data (None: the rule draws nothing).
 
-        It is the sum of the field ``expected`` of the state, of a rule with a `predict` of its own.
+        It is the sum of the field ``expected`` of the state, for a rule that defines `predict`.
         """
         arrays = self.state.arrays
         known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
@@ -197,6 +197,7 @@ class Run(Facts):
 
         Open the stream with ``labelled=False, like=run``: its labels are ignored, and may be absent.
         """
+        stream = stream.independent()
         stream.check_features(self.state.names, self.state.reading)
         learner, classes = Learner.for_scoring(self.rule, self.state).predictor(), classes_of(self.state)
         done = 0

@@ -60,7 +60,7 @@ def risk(mistakes: int, rounds: int, *, delta: float = 0.05, examples: int | Non
 
 
 def vc_dimension(X: Any, y: Any = None, u: Any = None, **options: Unpack[Opening]) -> Bound:
-    """Return the bound on the VC dimension of classifiers with the margin of u: how rich a class they are.
+    """Return the bound on the VC dimension of classifiers with the margin of u.
 
     At most min(d, ⌈R²/γ²⌉) + 1 for γ = γ(u) and d features (an intercept is one more).
 

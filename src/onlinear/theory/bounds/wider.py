@@ -56,7 +56,7 @@ def passive_aggressive(
     C : float
         C > 0 for PA-I and PA-II; PA has no C.
     variant : {"PA", "PA-I", "PA-II"}
-        How far a step may go: the whole way, at most C, or shorter the longer it would be.
+        The size of a step: unlimited, at most C, or damped.
     X, y, **options
         As in `perceptron`.
 

@@ -300,7 +300,7 @@ def _norm_slack(trace: Trace) -> Floats:
 def _square_slack(trace: Trace, size: Floats) -> Floats:
     """Return how wrong the change of a square may be: each term of it is at most the square of all lengths together.
 
-    The score is a sum over x as it came, which underflow shortens before its scale and 2λ multiply it.
+    The score is a sum over the unscaled x, in which terms may underflow before its scale and 2λ multiply it.
     """
     lost = 2.0 * trace.steps * trace.entries * (trace.scales * _LOST)
     slack: Floats = _errors(trace) * size**2 + lost + 2.0 * size * _strayed(trace) + _LEAST

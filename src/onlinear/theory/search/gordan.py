@@ -118,7 +118,7 @@ def _combination(shares: list[Fraction], integers: list[Scaled]) -> Combination 
 
 
 def _leaving(column: Integers, values: Integers, basis: Any, m: int) -> int:
-    """Return the row whose variable is the first to reach 0; of several, an artificial one, then the first."""
+    """Return the row whose variable is the first to reach 0; on ties, an artificial variable, then the first."""
     order = np.where(basis < m, basis + m, basis - m)  # artificial ones leave for good, and go first
     best = -1
     for i in np.flatnonzero(column > 0):

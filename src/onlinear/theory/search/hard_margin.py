@@ -251,7 +251,7 @@ class Problem:
 
 
 class Solution(NamedTuple):
-    """What quadratic programs say of the rows of a working set: w and its margin there, λ and its length."""
+    """The solution of a quadratic program on the working set: w and its margin there, λ and its length."""
 
     w: Floats
     lower: float
@@ -262,7 +262,7 @@ class Solution(NamedTuple):
 def solve(Z: Any, y: NDArray[np.int8], kind: MarginKind) -> Solution:
     """Solve min ½‖w‖² with Zw ≥ 1, in units that make the two ends meet."""
     # Where features differ by powers of ten a solver needs them in units of their own, or calls feasible problems
-    # infeasible; but a feature that is next to nothing must not be blown up. What suits shows in the gap.
+    # infeasible; but tiny features must not be scaled up. The gap shows which units work.
     used = np.unique(Z.indices)
     affine = kind == "affine"
     part = Z[:, used]
