@@ -80,7 +80,11 @@ def test_hinge_sums_have_the_same_bits_in_any_blocks(layout, size):
 @pytest.mark.parametrize("layout", MATRICES)
 @pytest.mark.usefixtures("small_blocks")
 def test_slopes_have_the_same_bits_in_any_blocks(layout):
-    cuts = [comparator._cut(opened, U) for opened in arrivals(MATRICES[layout], LABELS, 7)]
+    cuts = []
+    for opened in arrivals(MATRICES[layout], LABELS, 7):
+        learner = opened.learner(comparator.Slope(BLOCK))
+        comparator._cut(opened, learner, -U)  # it leaves nothing behind
+        cuts.append(comparator._cut(opened, learner, U))
     for cut, H in cuts:
         assert np.array_equal(cut.slope, cuts[0][0].slope)
         assert (cut.members, H) == (cuts[0][0].members, cuts[0][1])

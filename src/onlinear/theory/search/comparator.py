@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
-from onlinear.engine.algebra import add, dot
+from onlinear.engine.algebra import add, dot, trial
 from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.engine.rows import Row
 from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.rule import rule
+from onlinear.runs.learner import Learner
 from onlinear.theory.check.exact import root_up, squared
 from onlinear.theory.check.extremes import squared_radius
 from onlinear.theory.check.hinge import hinge_bound, hinge_sum
@@ -38,10 +39,12 @@ class Shortfall(NamedTuple):
     direction: Floats
     """Σ y·x in the current block."""
     sums: Floats
-    """The members of the current block, its part of H(u), and its rows."""
+    """How many they are in the current block, and its part of H(u)."""
     whole_direction: Floats
     whole_sums: Floats
     """The same in all blocks before."""
+    end: Floats
+    """The number of the last row of the current block."""
 
 
 @rule
@@ -51,7 +54,8 @@ class Slope(NamedTuple):
     block_rows: int
 
     def start(self, n: int) -> Shortfall:
-        return Shortfall(np.zeros(n), np.zeros(n), np.zeros(3), np.zeros(n), np.zeros(3))
+        end = np.array([float(self.block_rows)])
+        return Shortfall(np.zeros(n), np.zeros(n), np.zeros(2), np.zeros(n), np.zeros(2), end)
 
     def score(self, state: Shortfall, x: Row) -> float:
         return dot(state.w, x)
@@ -62,14 +66,14 @@ class Slope(NamedTuple):
             add(state.direction, y, x)
             state.sums[0] += 1.0
             state.sums[1] += loss
-        state.sums[2] += 1.0
-        if state.sums[2] == self.block_rows:
+        if trial(x) == state.end[0]:
             for j in range(state.direction.size):
                 state.whole_direction[j] += state.direction[j]
                 state.direction[j] = 0.0
-            for j in range(3):
+            for j in range(2):
                 state.whole_sums[j] += state.sums[j]
                 state.sums[j] = 0.0
+            state.end[0] += self.block_rows
         return False
 
 
@@ -184,8 +188,9 @@ def best_comparator(
     cuts: list[Cut] = []
     lower, upper = 0.0, math.inf
     steps: list[Step] = []
+    learner = examples.learner(Slope(SUMMED_ROWS))
     for number in range(1, max_steps + 1):
-        cut, H = _cut(examples, u)
+        cut, H = _cut(examples, learner, u)
         cuts.append(cut)
         a = R * accurate_norm(u)
         before = lower, upper
@@ -222,13 +227,15 @@ def best_comparator(
     )
 
 
-def _cut(examples: Examples, u: Floats) -> tuple[Cut, float]:
-    """Return the cut at u, and H(u)."""
-    learner = examples.learner(Slope(SUMMED_ROWS))
+def _cut(examples: Examples, learner: Learner, u: Floats) -> tuple[Cut, float]:
+    """Return the cut at u, and H(u); a learner with the rule `Slope` starts again."""
+    learner.counts[:] = 0
+    for array, first in zip(learner.arrays, learner.rule.start(u.size), strict=True):
+        array[:] = first
     learner.arrays.w[:] = u
     examples.feed(learner)
     state = learner.arrays
-    count, H, _ = map(float, state.whole_sums + state.sums)
+    count, H = map(float, state.whole_sums + state.sums)
     return Cut(state.whole_direction + state.direction, count), H
 
 
