@@ -128,6 +128,83 @@ def test_what_a_checkpoint_is_not_good_for(tmp_path):
         train(every=-1)
 
 
+CHANGES = {
+    "a value": lambda X, y: (np.where(np.arange(400)[:, None] == 150, 2.0, X), y),
+    "a label": lambda X, y: (X, np.where(np.arange(400) == 390, -y, y)),
+    "the order": lambda X, y: (X[::-1], y[::-1]),
+    "shorter": lambda X, y: (X[:399], y[:399]),
+    "longer": lambda X, y: (np.vstack([X, X[:1]]), np.append(y, y[0])),
+}
+
+
+@pytest.mark.parametrize("shuffle", [0, 70])
+@pytest.mark.parametrize("passes", [1, 3])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_checkpoint_is_not_resumed_with_other_data(tmp_path, monkeypatch, change, passes, shuffle):
+    """Wherever training stopped after the first pass, or when only the result was left to save."""
+    X, y = data(Perceptron())
+    options = {"passes": passes, "shuffle": shuffle, "checkpoint": tmp_path / "checkpoint", "every": 0.0}
+    whole = saved(
+        onlinear.train(Perceptron(), onlinear.open_stream(X, y), passes=passes, shuffle=shuffle), tmp_path / "m"
+    )
+
+    def no_space(self, path):
+        raise CrashError
+
+    def stop(after):
+        stream = onlinear.open_stream(blocks(X, y, 30))
+        if after is None:
+            with monkeypatch.context() as patch:
+                patch.setattr(onlinear.runs.Run, "save", no_space)
+                with pytest.raises(CrashError):
+                    onlinear.train(Perceptron(), stream, output=tmp_path / "lost", **options)
+        else:
+            with pytest.raises(CrashError):
+                onlinear.train(Perceptron(), stream, progress=crash_after(after), **options)
+
+    for after in [None, *(400 * k + 200 for k in range(1, passes)), *(400 * k for k in range(2, passes))]:
+        stop(after)
+        with pytest.raises(
+            DataError, match=r"the data have changed since the first pass|differ from those|there are only"
+        ):
+            onlinear.train(Perceptron(), onlinear.open_stream(blocks(*change(X, y), 30)), **options)
+        (tmp_path / "checkpoint").unlink()
+        stop(after)
+        done = onlinear.train(Perceptron(), onlinear.open_stream(blocks(X, y, 7)), **options)
+        assert saved(done, tmp_path / "m") == whole
+        assert not (tmp_path / "checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    "learn", [onlinear.train, lambda rule, stream, **more: onlinear.compare([rule], stream, **more)]
+)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_data_that_change_between_two_passes(tmp_path, learn, change):
+    X, y = data(Perceptron())
+    path = write_libsvm(tmp_path / "data.svm", X, y)
+
+    def alter(progress):
+        if progress.rounds == 400:
+            write_libsvm(path, *change(X, y))
+
+    with pytest.raises(DataError, match="the data have changed since the first pass"):
+        learn(Perceptron(), onlinear.open_stream(path), passes=2, progress=alter)
+
+
+def test_a_finished_checkpoint_that_does_not_know_its_data(tmp_path):
+    X, y = data(Perceptron())
+    run = onlinear.run(Perceptron(), onlinear.open_stream(X, y))
+    options = {"checkpoint": tmp_path / "checkpoint", "every": 0.0}
+    with pytest.raises(CrashError):
+        onlinear.train(Perceptron(), onlinear.open_stream(blocks(X, y, 30)), progress=crash_after(200), **options)
+    notes = model_file.peek(tmp_path / "checkpoint")["notes"]
+    model_file.write(tmp_path / "checkpoint", run.state, notes=notes | {"passes": 1, "rows": 0})
+    with pytest.raises(
+        ModelError, match="it does not say which data it was made from; remove that file to start again"
+    ):
+        onlinear.train(Perceptron(), onlinear.open_stream(X, y), **options)
+
+
 def test_going_on_equals_never_having_stopped(tmp_path):
     for rule in (Perceptron(), MarginPerceptron(0.2), Winnow(threshold=4.0)):
         X, y = data(rule)

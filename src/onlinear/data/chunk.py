@@ -137,9 +137,9 @@ class Chunk:
         """Return the codes of some of the labels."""
         return classes.encode(self.y[rows], lambda i: self.place(rows.start + i))
 
-    def row_sums(self, rows: slice, block: Block) -> RowSums:
-        """Return the row sums of a block of these examples, for the checksum."""
-        return row_sums(block) if self.sums is None else self.sums.part(rows)
+    def row_sums(self, rows: slice, block: Block | None = None) -> RowSums:
+        """Return the row sums of some of the examples, for the checksum; from their block, where there is one."""
+        return row_sums(block or self.block(rows)) if self.sums is None else self.sums.part(rows)
 
     def _row(self, i: int) -> int:
         return i if self.rows is None else int(self.rows[i])

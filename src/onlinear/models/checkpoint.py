@@ -31,6 +31,13 @@ class Reached(NamedTuple):
     """The checksum of those examples."""
 
 
+class Contents(NamedTuple):
+    """What a whole pass reads: the number of examples, and their checksum before any shuffling."""
+
+    rows: int
+    checksum: str
+
+
 class Checkpoint:
     """Saves the state of a training run in a file.
 
@@ -48,6 +55,8 @@ class Checkpoint:
         self._checksum = Checksum()
         self.reached: Reached | None = None
         """Where to resume, until that point is reached again."""
+        self.contents: Contents | None = None
+        """What a whole pass reads, once there has been one."""
 
     def found(self, rule: Any) -> State | None:
         """Return the state to resume from, if there is a file."""
@@ -75,17 +84,28 @@ class Checkpoint:
                 f" {mine[other[0]]!r}; {_RESTART}"
             )
         self.reached = Reached(passes, rows, checksum)
+        self.contents = self._contents_in(header["notes"])
         return state
+
+    def _contents_in(self, notes: dict[str, Any]) -> Contents | None:
+        """Return what a whole pass has read, by the notes of a checkpoint; none before the first one has ended."""
+        match notes:
+            case {"passes": 0}:
+                return None
+            case {"contents": [int(rows), str(checksum)]}:
+                return Contents(rows, checksum)
+        raise ModelError(f"{self._path}: it does not say which data it was made from; {_RESTART}")
 
     @property
     def finished(self) -> bool:
         """Whether training had finished, and only the result had not been saved."""
         return self.reached is not None and self.reached.passes == self._request["passes"]
 
-    def begin_pass(self, number: int) -> None:
-        """Record the start of a pass."""
+    def begin_pass(self, number: int, contents: Contents | None) -> None:
+        """Record the start of a pass, and what the first one has read."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
+        self.contents = contents
         self._passes, self._rows, self._checksum = number, 0, Checksum()
 
     def pass_over(self, learner: Any, chunk: Chunk) -> int:
@@ -115,17 +135,19 @@ class Checkpoint:
             self._write(self._path, learner.glance())
             self._last = time.monotonic()
 
-    def finish(self, state: State) -> None:
+    def finish(self, state: State, contents: Contents | None) -> None:
         """Save the last state, so that a crash before the result is saved loses nothing."""
         if self.reached is not None and not self.finished:
             raise self._too_short(self.reached)
+        self.contents = contents
         if self._path is not None:
             self._passes, self._rows, self._checksum = self._request["passes"], 0, Checksum()
             self._write(self._path, state)
 
     def _write(self, path: Path, state: State) -> None:
         notes = {"command": self._request, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
-        model_file.write(path, state, notes=notes)
+        contents = {} if self.contents is None else {"contents": list(self.contents)}
+        model_file.write(path, state, notes=notes | contents)
 
     def remove(self) -> None:
         """Remove the file after training."""

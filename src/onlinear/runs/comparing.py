@@ -9,9 +9,10 @@ from typing import Any
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import check_rule
 from onlinear.runs.beginning import Options, begin, needs_width
+from onlinear.runs.course import Course
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
-from onlinear.runs.training import Clock, Course, Report
+from onlinear.runs.training import Clock, Report
 from onlinear.streams.stream import Stream
 
 

@@ -9,18 +9,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from onlinear.checks import check_integers
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError
 from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, begin
+from onlinear.runs.course import Course
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
-from onlinear.streams.shuffle import shuffled
 from onlinear.streams.stream import Stream
 
 
@@ -97,7 +96,7 @@ def train(
     >>> onlinear.train(onlinear.rules.Perceptron(), onlinear.open_stream(X, y), passes=4).mistakes
     14
     """
-    course = Course(stream, passes, shuffle, seed)
+    course = Course(stream, passes, shuffle, seed, checkpoint=checkpoint is not None)
     options = Options(fit_intercept, normalize, start, state, n_features, None)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
     resumed = _resume(rule, course, kept)
@@ -105,7 +104,7 @@ def train(
     clock = Clock(learner, progress)
     for chunk in chunks:
         if course.begins:
-            kept.begin_pass(course.number)
+            kept.begin_pass(course.number, course.contents)
         first = kept.pass_over(learner, chunk)
         for rows in clock.spans(chunk.n, course, first):
             feed(learner, chunk, rows)
@@ -115,7 +114,7 @@ def train(
     elif not kept.finished:
         raise DataError("no examples")
     done = Run(learner.rest())
-    kept.finish(done.state)
+    kept.finish(done.state, course.contents)
     if output is not None:
         done.save(output)
     kept.remove()
@@ -145,40 +144,10 @@ def _resume(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Itera
         return None
     learner = Learner.resume(rule, state)
     course.stream.expect(Classes(state.classes))
+    course.contents = kept.contents
+    if kept.finished:
+        course.read_again()
     return learner, course.chunks(kept.reached.passes)
-
-
-class Course:
-    """The examples of a stream, pass after pass, in order or shuffled for each pass."""
-
-    def __init__(self, stream: Stream, passes: int, window: int, seed: int) -> None:
-        check_integers(1, passes=passes)
-        check_integers(0, shuffle=window, seed=seed)
-        if not isinstance(stream, Stream):
-            raise ParameterError(f"stream is a {type(stream).__name__}; use open_stream to make one")
-        if passes > 1 and stream.once:
-            raise DataError(f"{stream.once} can be read only once, but {passes} passes were requested")
-        self.passes, self.window, self.seed = passes, window, seed
-        # What is found out about the labels and the features stays out of the caller's stream.
-        self.stream = stream.independent()
-        self.number = 0
-        """The number of the current pass."""
-        self.begins = False
-        """Whether the chunk yielded last is its first."""
-        self.read = False
-        """Whether anything has been yielded."""
-
-    def chunks(self, first: int = 0) -> Iterator[Chunk]:
-        """Yield the examples of all passes from pass `first` on."""
-        for number in range(first, self.passes):
-            chunks = self.stream.chunks()
-            if self.window:
-                chunks = shuffled(chunks, self.window, self.seed, number)
-            self.number, self.begins = number, True
-            for chunk in chunks:
-                self.read = True
-                yield chunk
-                self.begins = False
 
 
 class Clock:
