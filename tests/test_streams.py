@@ -1,12 +1,17 @@
 """Streams: what is opened as what, and what a model remembers of how it was read."""
 
+import bz2
 import dataclasses
 import gzip
 import importlib
 import json
+import lzma
+import os
 import runpy
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +23,7 @@ import scipy.sparse
 
 import onlinear
 from onlinear.cli.options import format_options
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, EmptyFileError, ParameterError
 from onlinear.rules import Perceptron, RandomizedWeightedMajority, Winnow
 from onlinear.streams import Reading
 from onlinear.streams.formats.registry import FORMATS, all_formats
@@ -477,6 +482,55 @@ def test_a_converted_file_can_be_named_as_what_it_is_and_as_what_holds_it(tmp_pa
         writer.write_table(table)
     with pytest.raises(DataError, match=r"plain\.arrow: not a converted file"):
         onlinear.open_stream(plain, format="converted")
+
+
+LIBSVM = b"+1 1:0.5 3:1\n-1 2:1 3:0.25\n"
+TABLE = b"x,label\n1,0\n2,1\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        (b"# data\n", LIBSVM),
+        (b"\n", LIBSVM),
+        (b"\n# data\n\n", LIBSVM),
+        (LIBSVM[:1], LIBSVM[1:]),
+        (LIBSVM[:5], LIBSVM[5:]),
+        (TABLE[:3], TABLE[3:]),
+        (b"", LIBSVM),
+        *(
+            (compress(LIBSVM)[:n], compress(LIBSVM)[n:])
+            for compress in (gzip.compress, bz2.compress, lzma.compress)
+            for n in (1, 2, 9)
+        ),
+    ],
+)
+def test_a_pipe_is_recognised_however_slowly_it_comes(tmp_path, first, rest):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with pipe.open("wb", buffering=0) as file:
+            file.write(first)
+            time.sleep(0.1)  # in the meantime the reader has nothing more to look at
+            file.write(rest)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    stream = onlinear.open_stream(pipe)
+    assert sum(len(y) for _, y in stream) == 2
+    writer.join()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\n\n  \n"])
+def test_an_empty_pipe(tmp_path, content):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    with pytest.raises(EmptyFileError, match="the file is empty"):
+        onlinear.open_stream(pipe)
+    writer.join()
 
 
 def test_an_arrow_file_cannot_come_through_a_pipe(tmp_path):

@@ -16,6 +16,11 @@ def decompression(start: bytes) -> Callable[[Any], BinaryIO] | None:
     return next((open_ for magic, open_ in _COMPRESSED.items() if start.startswith(magic)), None)
 
 
+def is_recognised(start: bytes) -> bool:
+    """Tell whether these bytes are enough to tell how a file is compressed, or that it is not."""
+    return not any(magic.startswith(start) for magic in _COMPRESSED)
+
+
 class Members(io.RawIOBase):
     """A file of one or more compressed members, one after another, as ``cat a.xz b.xz`` makes it.
 

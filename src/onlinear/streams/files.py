@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from onlinear.errors import DataError
-from onlinear.streams.compression import LONGEST_MAGIC, decompression
+from onlinear.streams.compression import LONGEST_MAGIC, decompression, is_recognised
 
 STDIN = "-"
 _NEWLINE = 10
@@ -40,33 +40,67 @@ class DamagedFileError(DataError):
     """A file is damaged from some point on; what was read before is good."""
 
 
-class _Decompressed(io.BufferedReader):
-    """A pipe behind its decompressor; closing it closes both."""
+class Ahead(io.RawIOBase):
+    """A file whose beginning can be looked at before it is read; of a pipe, only a few bytes may have arrived."""
 
-    def __init__(self, decompressed: Any, pipe: Any) -> None:
-        super().__init__(decompressed)
-        self._pipe = pipe
+    def __init__(self, file: Any, *closed_with_it: Any) -> None:
+        super().__init__()
+        self._file, self._closed_with_it = file, closed_with_it
+        self._held = b""
+
+    def look(self, enough: Callable[[bytes], bool], most: int) -> bytes:
+        """Return the beginning: wait until there is enough of it, until it has `most` bytes, or until the file ends."""
+        while not enough(self._held) and len(self._held) < most:
+            some = self._file.read1(most)
+            if not some:
+                break
+            self._held += some
+        return self._held
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer).cast("B")
+        some = self._held[: len(room)] or self._file.read1(len(room))
+        self._held = self._held[len(some) :]
+        room[: len(some)] = some
+        return len(some)
 
     def close(self) -> None:
+        for file in self._closed_with_it:
+            file.close()
         super().close()
-        self._pipe.close()
 
 
 class Pipe(str):
     """The name of a pipe, which is open from the start because it can be read only once."""
 
-    __slots__ = ("file",)
+    __slots__ = ("_ahead", "file")
+    _ahead: Ahead
     file: Any
 
     @classmethod
     def of(cls, name: str) -> Pipe:
         """Open a pipe, or the standard input."""
         pipe = cls(name)
-        file = _standard_input() if name == STDIN else _open(name)
-        decompressed = decompression(bytes(file.peek(LONGEST_MAGIC)))
-        # Decompressed here: the format is guessed from the content, and a pipe cannot be opened again for that.
-        pipe.file = file if decompressed is None else _Decompressed(decompressed(file), file)
+        if name == STDIN:
+            ahead = Ahead(_standard_input())  # which stays open
+        else:
+            file = _open(name)
+            ahead = Ahead(file, file)
+        decompress = decompression(ahead.look(is_recognised, LONGEST_MAGIC))
+        if decompress is not None:
+            # Here, since the format is guessed from the content, and a pipe cannot be opened again for that.
+            compressed = io.BufferedReader(ahead)
+            decompressed = decompress(compressed)
+            ahead = Ahead(decompressed, decompressed, compressed)
+        pipe._ahead, pipe.file = ahead, io.BufferedReader(ahead)
         return pipe
+
+    def look(self, enough: Callable[[bytes], bool], most: int) -> bytes:
+        """Return the beginning, of which there must be enough to tell the format; before anything is read."""
+        return self._ahead.look(enough, most)
 
     @property
     def in_words(self) -> str:
@@ -213,11 +247,11 @@ def describe_damage(error: Exception) -> str | None:
     return None
 
 
-def read_beginning(name: str, size: int) -> bytes:
-    """Return the first bytes of a file, decompressed, as far as it can be read."""
+def read_beginning(name: str, size: int, enough: Callable[[bytes], bool]) -> bytes:
+    """Return the first bytes of a file, decompressed, as far as it can be read; of a pipe, once there are enough."""
     if isinstance(name, Pipe):
         try:
-            return bytes(name.file.peek(size))  # what has arrived so far
+            return name.look(enough, size)
         except Exception as error:
             problem = describe_damage(error)
             if problem is None:

@@ -128,7 +128,7 @@ def _format_of(file: str, name: str | None) -> Format:
 def guess_format(name: str) -> Format:
     """Return the format of a file: by its first bytes, by its ending, or by its first line."""
     formats = all_formats()
-    start = read_beginning(name, _SAMPLE)
+    start = read_beginning(name, _SAMPLE, lambda start: _shows_format(start, formats))
     for entry in formats:
         if start.startswith(entry.magic):
             return entry
@@ -139,11 +139,9 @@ def guess_format(name: str) -> Format:
             return entry
     if not start.strip():
         raise EmptyFileError(f"{display_name(name)}: the file is empty")
-    if b"\n" not in start:
-        # All that has arrived of a pipe so far; the last word may be cut off.
-        start = start.rpartition(b" ")[0] or start
-    lines = (line for line in start.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#"))
-    line = next(lines, b"")
+    if b"\n" not in start and len(start) >= _SAMPLE:
+        start = start.rpartition(b" ")[0] or start  # the last word may be cut off
+    line = next(filter(_says_something, start.split(b"\n")), b"")
     for entry in formats:
         if entry.first_line is not None and entry.first_line(line):
             return entry
@@ -151,6 +149,18 @@ def guess_format(name: str) -> Format:
     raise DataError(
         f"{display_name(name)}: the format cannot be told from the first line; name it with --format, format={hint}"
     )
+
+
+def _shows_format(start: bytes, formats: list[Format]) -> bool:
+    """Tell whether the beginning of a file has a magic number, or a complete line that is not blank or a comment."""
+    magics = tuple(magic for entry in formats for magic in entry.magic)
+    if any(magic.startswith(start) for magic in magics):
+        return False
+    return start.startswith(magics) or any(map(_says_something, start.split(b"\n")[:-1]))
+
+
+def _says_something(line: bytes) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(b"#")
 
 
 def _check_options(given: Mapping[str, Any], what: str, options: Collection[str]) -> None:

@@ -26,7 +26,7 @@ class ArrowBatches:
         self._pipe: Any = None
         for name in files:
             if isinstance(name, Pipe):
-                if name.file.peek(len(_MAGIC)).startswith(_MAGIC):
+                if name.look(lambda start: len(start) >= len(_MAGIC), len(_MAGIC)).startswith(_MAGIC):
                     raise DataError(
                         f"an Arrow file cannot be read from {name.in_words}; give a file name, or pipe an Arrow stream"
                     )
