@@ -1,6 +1,8 @@
 """Training over streams: passes, order, checkpoints, and several rules at once."""
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -393,3 +395,21 @@ def test_training_leaves_the_stream_as_it_was(tmp_path):
     assert seen() == before
     assert onlinear.train(Perceptron(), stream, passes=2).weights.tobytes() == run.weights.tobytes()
     assert run.state.names == ("x", "colour=red", "colour=blue", "colour=green")
+
+
+@pytest.mark.parametrize("argument", ["output", "checkpoint"])
+def test_a_place_that_cannot_be_written_is_refused_before_training(tmp_path, argument):
+    X, y = data(Perceptron())
+    (tmp_path / "folder").mkdir()
+    read = []
+
+    def watched():
+        for block in blocks(X, y, 30):
+            read.append(block)
+            yield block
+
+    for place in (tmp_path / "folder", tmp_path / "none" / "model", Path(os.devnull)):
+        with pytest.raises(OSError, match=place.name):
+            onlinear.train(Perceptron(), onlinear.open_stream(watched()), **{argument: place})
+    assert not read
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]

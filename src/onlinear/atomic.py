@@ -30,10 +30,7 @@ def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     followed; the permissions are those of any new file. Temporary files that killed writers of the same file left
     more than an hour ago are removed.
     """
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():  # renaming would replace a device such as /dev/null
-        code = errno.EISDIR if place.is_dir() else errno.EEXIST
-        raise OSError(code, os.strerror(code), str(path))
+    place = _place_of(path)
     # Not the name itself, which may be as long as the file system permits.
     stem = f".onlinear-{hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]}-"
     temporary = place.with_name(f"{stem}{secrets.token_hex(8)}.tmp")
@@ -47,6 +44,28 @@ def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(place.parent)
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Raise an `OSError` if a file cannot be written at `path`, before work is done that it is to hold."""
+    place = _place_of(path)
+    trial = place.with_name(f".onlinear-{secrets.token_hex(8)}.tmp")
+    try:
+        with trial.open("xb"):
+            pass
+    except OSError as error:
+        # Named for what the user knows of.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    trial.unlink()
+
+
+def _place_of(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is written: links are followed, and only a file can be replaced."""
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():  # renaming would replace a device such as /dev/null
+        code = errno.EISDIR if place.is_dir() else errno.EEXIST
+        raise OSError(code, os.strerror(code), str(path))
+    return place
 
 
 def _remove_stale(folder: Path, stem: str, now: float) -> None:

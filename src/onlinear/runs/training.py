@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
+from onlinear.atomic import check_replaceable
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError
@@ -96,6 +97,9 @@ def train(
     >>> onlinear.train(onlinear.rules.Perceptron(), onlinear.open_stream(X, y), passes=4).mistakes
     14
     """
+    for path in (output, checkpoint):
+        if path is not None:
+            check_replaceable(path)
     course = Course(stream, passes, shuffle, seed, checkpoint=checkpoint is not None)
     options = Options(fit_intercept, normalize, start, state, n_features, None)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
