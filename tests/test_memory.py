@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 import onlinear
+from onlinear.rounding import accurate_norm
 from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow
 
 pytestmark = pytest.mark.slow
@@ -62,3 +63,14 @@ def test_random_orders_are_read_a_little_at_a_time():
     finally:
         tracemalloc.stop()
     assert peak < 9 * N + 2**20  # the order itself and the signs
+
+
+def test_the_norm_of_many_weights_takes_no_list_of_them():
+    w = np.zeros(4_000_000)
+    w[[5, 70_000, 3_999_999]] = 3.0, -4.0, 12.0
+    tracemalloc.start()
+    found = accurate_norm(w)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == 13.0
+    assert most < 2_000_000

@@ -4,8 +4,10 @@ import pickle
 from itertools import product
 from typing import NamedTuple
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, note
 
 import naive
@@ -335,3 +337,42 @@ def test_faults_in_a_round_name_the_rule(update, message):
     faulty = rule(method("Faulty")(update=update))
     with pytest.raises(RuleError, match=rf"rule Faulty\(rate=1.0\) failed in round 1: .*{message}"):
         onlinear.run(faulty(1.0), X, Y)
+
+
+@given(
+    data=real(max_rows=20, max_width=4),
+    weights=st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0]), min_size=20, max_size=20),
+    normalized=st.booleans(),
+)
+def test_the_margin_perceptron_keeps_the_norm_of_its_weights(data, weights, normalized):
+    X, y = data
+    run = onlinear.run(MarginPerceptron(0.5, normalized=normalized), X, y, sample_weight=weights[: len(y)])
+    w, norm = run.state.arrays
+    # Multiples of 2⁻⁶, small enough that every sum is exact.
+    assert norm[0] + norm[1] == float(w @ w) or not run.updates
+
+
+def test_a_weight_of_winnow_can_always_come_back():
+    ones = np.ones((1, 2))
+    down = onlinear.run(Winnow(threshold=0.5), np.vstack([ones] * 1200), [0] * 1200, classes=(0, 1), start=[1.0, 1e308])
+    assert down.weights[0] == 2.0**-1022
+    up = onlinear.run(Winnow(threshold=0.5), [[1.0, 0.0]] * 1100, [1] * 1100, state=down)
+    assert up.weights[0] > 0.5
+
+
+@pytest.mark.parametrize("layout", ["csr", "coo", "csc"])
+def test_entries_that_stand_twice_are_added(layout):
+    rows, columns, values = [0, 0, 1, 1, 1], [2, 2, 0, 1, 0], [1.0, 2.0, -1.0, 4.0, -2.0]
+    X = scipy.sparse.coo_array((values, (rows, columns)), shape=(2, 3))
+    if layout == "csr":
+        X = scipy.sparse.csr_array((values, columns, [0, 2, 5]), shape=(2, 3))
+    elif layout == "csc":
+        X = scipy.sparse.csc_array(([-1.0, -2.0, 4.0, 1.0, 2.0], [1, 1, 1, 0, 0], [0, 2, 3, 5]), shape=(2, 3))
+    dense = np.array([[0.0, 0.0, 3.0], [-3.0, 4.0, 0.0]])
+    run, expected = (onlinear.run(Perceptron(), Z, [1, -1]) for Z in (X, dense))
+    assert run.weights.tolist() == expected.weights.tolist() == [3.0, -4.0, 3.0]
+    assert run.decision_function(X).tolist() == [9.0, -25.0]
+    assert onlinear.PerceptronClassifier(fit_intercept=False).partial_fit(X, [1, -1], [-1, 1]).coef_.tolist() == [
+        [3.0, -4.0, 3.0]
+    ]
+    assert onlinear.theory.radius(X) == 5.0
