@@ -489,23 +489,22 @@ TABLE = b"x,label\n1,0\n2,1\n"
 
 
 @pytest.mark.parametrize(
-    ("first", "rest"),
+    ("written", "n"),
     [
-        (b"# data\n", LIBSVM),
-        (b"\n", LIBSVM),
-        (b"\n# data\n\n", LIBSVM),
-        (LIBSVM[:1], LIBSVM[1:]),
-        (LIBSVM[:5], LIBSVM[5:]),
-        (TABLE[:3], TABLE[3:]),
-        (b"", LIBSVM),
-        *(
-            (compress(LIBSVM)[:n], compress(LIBSVM)[n:])
-            for compress in (gzip.compress, bz2.compress, lzma.compress)
-            for n in (1, 2, 9)
-        ),
+        (b"# data\n" + LIBSVM, 7),
+        (b"\n" + LIBSVM, 1),
+        (b"\n# data\n\n" + LIBSVM, 9),
+        (LIBSVM, 0),
+        (LIBSVM, 1),
+        (LIBSVM, 5),
+        (TABLE, 3),
+        *((form, n) for form in (gzip, bz2, lzma) for n in (1, 2, 9)),
     ],
 )
-def test_a_pipe_is_recognised_however_slowly_it_comes(tmp_path, first, rest):
+def test_a_pipe_is_recognised_however_slowly_it_comes(tmp_path, written, n):
+    # Compressed here, not in the table: gzip stores the time, and the names of tests must not depend on it.
+    data = written if isinstance(written, bytes) else written.compress(LIBSVM)
+    first, rest = data[:n], data[n:]
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
