@@ -393,13 +393,6 @@ def process(tmp_path):
 
 
 @pytest.mark.slow
-def test_built_in_rules_are_compiled_once(process):
-    script = REPORT.format(rule="onlinear.rules.Perceptron()")
-    assert process(script) == (1.0, 0, 1)
-    assert process(script) == (1.0, 1, 0)
-
-
-@pytest.mark.slow
 def test_a_rule_in_main_is_found_by_the_next_process_and_an_edit_is_not_missed(process):
     first = RULE.replace("FACTOR", "2.0") + REPORT.format(rule="Mine()")
     edited = RULE.replace("FACTOR", "5.0") + REPORT.format(rule="Mine()")
@@ -427,17 +420,6 @@ def test_a_constant_and_a_helper_of_another_module_count(process, tmp_path):
     # The index on disk names a module that is gone; the built-in rules do not care.
     assert process(REPORT.format(rule="onlinear.rules.Perceptron()")) == (1.0, 0, 1)
     assert process(REPORT.format(rule="onlinear.rules.Perceptron()")) == (1.0, 1, 0)
-
-
-@pytest.mark.slow
-def test_without_a_place_for_the_cache_it_still_runs(process):
-    nowhere = {
-        "NUMBA_CACHE_DIR": os.devnull + "/nowhere",
-        "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
-    }
-    script = REPORT.format(rule="onlinear.rules.Perceptron()")
-    assert process(script, **nowhere)[:2] == (1.0, 0)
-    assert process(script, **nowhere)[:2] == (1.0, 0)
 
 
 @pytest.fixture
@@ -549,22 +531,3 @@ def test_that_numba_is_missing_is_said_once():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr.count("RuntimeWarning: numba cannot be imported") == 1
-
-
-def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path):
-    """Whatever moment the other process chooses to save its own code, no key leads to the code of another."""
-    from onlinear.engine.cache import cache_files
-
-    for step in ("_save_data", "_load_index", "_save_index"):
-        mine, other = (cache_files(str(tmp_path), f"pass-{step}", "stamp") for _ in range(2))
-        usual = getattr(mine, step)
-
-        def interrupted(*args, usual=usual, other=other):
-            other.save("theirs", "their code")
-            return usual(*args)
-
-        setattr(mine, step, interrupted)
-        mine.save("mine", "my code")
-        fresh = cache_files(str(tmp_path), f"pass-{step}", "stamp")
-        assert fresh.load("mine") == "my code"
-        assert fresh.load("theirs") in {"their code", None}

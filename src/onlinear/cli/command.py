@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from onlinear.cli.notices import notices
 from onlinear.cli.output import say, visible
 from onlinear.errors import OnlinearError, ParameterError
 
@@ -68,7 +69,8 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run, and turn errors into messages and exit codes."""
         try:
-            result = super().invoke(ctx)
+            with notices(quiet=bool(ctx.params.get("quiet") or ctx.params.get("as_json"))):
+                result = super().invoke(ctx)
             # Raise for a closed pipe here, not when the interpreter ends.
             sys.stdout.flush()
         except BrokenPipeError:

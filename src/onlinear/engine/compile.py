@@ -12,8 +12,8 @@ cache can be read where a user's module no longer exists.
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import logging
 import threading
 import warnings
 from collections.abc import Callable
@@ -33,12 +33,14 @@ from numba.extending import (
 )
 
 from onlinear.engine import algebra, draws, flat, rows, vectors
-from onlinear.engine.cache import cache_of
+from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
 from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
 from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
+
+_log = logging.getLogger("onlinear")
 
 # --- The types ------------------------------------------------------------------------------------
 
@@ -221,9 +223,18 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     (the engine's own loops use bare pointers, and pay nothing for that).
     """
     compiled = numba.njit(nogil=True, error_model="python", boundscheck=True, _nrt=False)(function)
-    with contextlib.suppress(RuntimeError):  # no folder to keep a cache in
-        compiled._cache = cache_of(function, source_digest(function, _forms))
+    compiled._cache = CodeCache(function, source_digest(function, _forms), functools.partial(_announce, function))
     return compiled
+
+
+def _announce(function: Callable[..., Any], signature: tuple[Any, ...]) -> None:
+    """Log what is about to be compiled: a rule for a layout of rows, or what a module does without a rule."""
+    what = function.__module__.rpartition(".")[2].replace("_", " ")
+    if isinstance(signature[0], RecordType):
+        blocks = {getattr(kind, "instance_class", None) for kind in signature}
+        layout = "sparse" if rows.SparseBlock in blocks else "dense"
+        what = f"{signature[0].instance_class.__name__} for {layout} rows"
+    _log.info("compiling %s (once per machine) …", what)
 
 
 class Runner:
