@@ -290,7 +290,7 @@ def test_files_that_are_cut_off(tmp_path, files):
     with pytest.raises(DataError, match=r"cut\.npy: the compressed file is truncated"):
         chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(whole + b"x")
-    with pytest.raises(DataError, match=r"cut\.npy: the file goes on after the 20 row\(s\)"):
+    with pytest.raises(DataError, match=r"cut\.npy: the file has data after the 20 row\(s\)"):
         chunks(npy_reader([str(path)], files.y, Reading(), labelled=True))
     path.write_bytes(whole)
     reader = npy_reader([str(path)], files.y, Reading(), labelled=True)

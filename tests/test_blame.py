@@ -123,6 +123,9 @@ def weighs_by_length(self, w, x):
     return dot(w, x) + squared_norm(x)
 
 
+LARGE = "in or before round 3 an example is too large: norm.0. is inf; scale the inputs"
+
+
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize(
     ("mine", "data", "message"),
@@ -131,15 +134,12 @@ def weighs_by_length(self, w, x):
         (made(subtracts_infinities), [[1.0, 2.0], [np.inf, 1.0]], "row 1, column 0: value inf; inputs must be finite"),
         (Perceptron(), [[1e200, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
         (Perceptron(), [[1.5e308, 2.0], [-1.5e308, 1.0], [1.0, 1.0]], "row 1: its score overflows; scale the inputs"),
-        (MarginPerceptron(1.0), [[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]], None),
+        (MarginPerceptron(1.0), [[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]], LARGE),
         (made(weighs_by_length), [[1.0, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
     ],
 )
 def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout):
     Z, y = as_layout(np.array(data), layout), [1, -1, 1][: len(data)]
-    if message is None:
-        onlinear.run(mine, Z, y)
-        return
     with pytest.raises(DataError, match=message):
         onlinear.run(mine, Z, y)
 
@@ -341,7 +341,7 @@ def test_what_start_and_for_width_raise():
         onlinear.run(made(start=start), X, Y)
     cls = type(made())
     cls.for_width = lambda self, n: 1 / 0
-    with pytest.raises(RuleError, match=r"for_width\(3\) failed: ZeroDivisionError"):
+    with pytest.raises(RuleError, match=r"for_width\(3\) failed: ZeroDivisionError: .*, at .*test_blame"):
         onlinear.run(cls(1.0), X, Y)
 
 
@@ -365,12 +365,44 @@ def fills(self, state, x):
     return dot(state.w, x)
 
 
-@pytest.mark.parametrize("score", [writes_through_a_variable, writes_in_a_function, fills])
+def writes_where_a_weight_is_positive(self, state, x):
+    if state.w[0] > 0.0:
+        bumps(state.w)
+    return dot(state.w, x)
+
+
+@pytest.mark.parametrize(
+    "score", [writes_through_a_variable, writes_in_a_function, fills, writes_where_a_weight_is_positive]
+)
 def test_a_score_that_writes_by_other_means_is_refused_before_round_one(engine, score):
     with pytest.raises(
         RuleError, match=r"rule Mine: score\(\) writes to (an array|the state).* may write, at .*test_blame"
     ):
         onlinear.run(made(score, start=lambda self, n: Two(np.zeros(n), np.zeros(1))), X, Y)
+
+
+@pytest.mark.parametrize("score", [writes_in_a_function, writes_where_a_weight_is_positive])
+def test_a_score_that_writes_is_refused_where_no_feature_is_known_yet(score):
+    model = onlinear.river.OnlineClassifier(
+        made(score, start=lambda self, n: Two(np.zeros(n), np.zeros(1))), fit_intercept=False
+    )
+    with pytest.raises(RuleError, match=r"score\(\) writes to (an array|the state)"):
+        model.learn_one({"a": 1.0}, True)
+
+
+def spoils_another_field(self, state, x, y, score, mistake):
+    state.total[0] = math.log(state.total[0] - state.total[0])
+    return mistake
+
+
+def test_a_field_that_is_not_finite_at_the_end_is_the_rules_fault(engine):
+    start = made(
+        lambda self, state, x: dot(state.w, x),
+        spoils_another_field,
+        start=lambda self, n: Two(np.zeros(n), np.zeros(1)),
+    )
+    with pytest.raises(RuleError, match=r"in or before round 1: total\[0\] is -inf in its state"):
+        onlinear.run(start, X[:1], Y[:1], classes=(-1, 1))
 
 
 def binds_an_array_anew(self, state, x, y, score, mistake):

@@ -228,8 +228,11 @@ def test_files_of_dense_examples_have_one_width(tmp_path):
     ("blocks", "message"),
     [
         ([], "there are no examples to convert"),
-        ([(np.eye(2), [0, 1]), (scipy.sparse.eye_array(2).tocsr(), [0, 1])], "row 2: the examples are of another kind"),
-        ([(np.eye(2), [0, 1]), (np.eye(3), [0, 1, 0])], "row 2: the examples are of another kind"),
+        (
+            [(np.eye(2), [0, 1]), (scipy.sparse.eye_array(2).tocsr(), [0, 1])],
+            "row 2: a converted file is sparse, or dense",
+        ),
+        ([(np.eye(2), [0, 1]), (np.eye(3), [0, 1, 0])], "row 2: a converted file is sparse, or dense"),
         ([(np.eye(2, dtype=np.float32), [0, 1]), (np.eye(2), [0, 1])], "row 2: float64 after float32"),
         ([(np.eye(2), [0, 1]), (np.array([[1.0, np.nan]]), [0])], "row 2: column 1 is nan, not a finite number"),
         ([(np.eye(2), [b"a", b"b"])], "the labels are |S1; a converted file has numbers, booleans or strings"),

@@ -324,9 +324,22 @@ def with_other_weights(self, state, x):
     return dot(state.w, x) + dot(state.late, x)
 
 
+def linear_for_short_rows(self, state, x):
+    return dot(state.w, x) if onlinear.rules.size(x) < 20 else 0.0
+
+
 @pytest.mark.parametrize(
     "score",
-    [clipped, clipped_far_away, dead_near_zero, of_the_round, of_the_weight, scaled_by_the_state, with_other_weights],
+    [
+        linear_for_short_rows,
+        clipped,
+        clipped_far_away,
+        dead_near_zero,
+        of_the_round,
+        of_the_weight,
+        scaled_by_the_state,
+        with_other_weights,
+    ],
 )
 def test_a_promise_that_is_not_kept_is_found_out(score):
     faulty = rule(linear=True)(broken(score=score))(1.0)
@@ -385,12 +398,20 @@ def test_a_score_that_fails_at_a_random_point_is_the_rules_fault():
         onlinear.run(faulty, X, KINDS, classes=range(3))
 
 
+def _learn_one_by_one(model, X, y):
+    for x, label in zip(X, y, strict=True):
+        model.learn_one(dict(enumerate(x.tolist())), int(label))
+
+
 def test_faces_tell_what_is_wrong_with_a_promise():
     faulty = rule(linear=True)(broken(score=clipped))(1.0)
     with pytest.raises(RuleError, match="promises linear=True, but its score is not"):
         onlinear.OnlineClassifier(faulty).fit(X, KINDS)
     with pytest.raises(RuleError, match="promises linear=True, but its score is not"):
         onlinear.OnlineClassifier(faulty).partial_fit(X, KINDS, classes=[0, 1, 2])
+    model = onlinear.river.OnlineClassifier(faulty, fit_intercept=False)  # it starts without any feature
+    with pytest.raises(RuleError, match="promises linear=True, but its score is not"):
+        _learn_one_by_one(model, X, KINDS)
 
 
 def test_the_final_weights_of_a_rule_that_becomes_another():
@@ -472,7 +493,7 @@ def test_functions_of_math_give_the_same_plain_and_compiled(monkeypatch):
 
 def test_without_the_promise_there_are_two_classes_and_the_error_tells_what_to_add():
     plain = rule(broken())(1.0)
-    with pytest.raises(ParameterError, match=r"Broken learns two classes, not more; .*@rule\(linear=True\)"):
+    with pytest.raises(ParameterError, match=r"Broken supports only two classes; .*@rule\(linear=True\)"):
         onlinear.run(plain, X, KINDS, classes=range(3))
     with pytest.raises(ValueError, match="linear=True"):
         onlinear.OnlineClassifier(plain).partial_fit(X, KINDS, classes=[0, 1, 2])

@@ -152,8 +152,8 @@ def test_a_failed_run_leaves_the_state_as_it_was():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": Perceptron("negative")}, "the state is of Perceptron"),
-        ({"rule": MarginPerceptron(0.0)}, "the state is of Perceptron"),
+        ({"rule": Perceptron("negative")}, "the state belongs to Perceptron"),
+        ({"rule": MarginPerceptron(0.0)}, "the state belongs to Perceptron"),
         ({"start": np.zeros(5)}, "start and state exclude each other"),
         ({"fit_intercept": True}, "fit_intercept was False when the state began"),
         ({"normalize": True}, "normalize was False when the state began"),

@@ -118,7 +118,7 @@ def test_a_table_that_gives_its_batches_once_is_read_once():
     [
         ("gone.svm", {}, "gone.svm: the file does not exist"),
         ("empty", {}, "empty: the file is empty"),
-        ("words", {}, "words: the format cannot be told from the first line; name it with --format"),
+        ("words", {}, "words: the first line does not show which format it is; name it with --format"),
         ("data.svm", {"format": "xls"}, "format is 'xls'; it must be one of"),
         ("data.svm", {"max_features": 0}, "max_features is 0; it must be an integer from 1 to 2"),
         ("data.svm", {"on_error": "ignore"}, 'on_error is \'ignore\'; it must be "raise" or "skip"'),
@@ -551,3 +551,14 @@ def test_an_arrow_file_cannot_come_through_a_pipe(tmp_path):
             timeout=120,
         )
         assert (message in done.stderr) if message else done.stdout == b"1\n"
+
+
+def test_what_reads_a_stream_leaves_it_as_it_was(tmp_path):
+    (tmp_path / "mail.csv").write_text("a,b,label\n1,red,0\n2,blue,1\n-1,red,0\n")
+    stream = onlinear.open_stream(tmp_path / "mail.csv")
+    before = (stream.classes, stream.names, stream.n_features)
+    onlinear.separability(stream)
+    run = onlinear.run(Perceptron(), stream)
+    onlinear.certify(run, stream).verify(stream)
+    onlinear.theory.Examples(stream)
+    assert (stream.classes, stream.names, stream.n_features) == before

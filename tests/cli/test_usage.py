@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
         ),
         (["train", "real.svm", "--rule", "winnow(beta=-1)"], "beta is -1.0; it must be a number with 0.0 < beta"),
         (["train", "real.svm", "--rule", "perceptron(tie=negative)"], 'written in quotes: tie="negative"'),
-        (["train", "real.svm", "--rule", "winnow(beta=open('x'))"], "beta=open('x') is not a number or a text"),
+        (["train", "real.svm", "--rule", "winnow(beta=open('x'))"], "beta=open('x') is neither a number nor a string"),
         (["train", "real.svm", "--rule", "winnow(beta=1"], "is not of the form NAME(parameter=value, …)"),
         (["train", "real.svm", "--rule", "winnow(1)(2)"], "is not of the form NAME(parameter=value, …)"),
         (["train", "real.svm", "--rule", "margin-perceptron"], "a parameter is missing: MarginPerceptron(margin=…)"),

@@ -325,7 +325,7 @@ def test_what_else_is_refused():
         model.predict(X)
     with pytest.raises(ParameterError, match="training started with"):
         model.fit(X, y).partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ParameterError, match="the state is of"):
+    with pytest.raises(ParameterError, match="the state belongs to"):
         model.set_params(rule=WeightedMajority(0.25)).partial_fit(X, y)
 
 

@@ -219,7 +219,7 @@ def test_refusals():
     batch = onlinear.BatchPerceptronClassifier(warm_start=True).fit(X, y).set_params(fit_intercept=False)
     with pytest.raises(ParameterError, match="fit_intercept was True"):
         batch.fit(X, y)
-    with pytest.raises(ParameterError, match="the state is of"):
+    with pytest.raises(ParameterError, match="the state belongs to"):
         model.set_params(fit_intercept=True, tie="negative").partial_fit(X, y)
 
 

@@ -116,7 +116,7 @@ def _value(node: ast.expr, name: str, hint: str) -> Any:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         shown = ast.unparse(node)
         remedy = f'; text is written in quotes: {name}"{shown}"' if isinstance(node, ast.Name) else ""
-        raise _bad(f"{name}{shown} is not a number or a text{remedy}", hint) from None
+        raise _bad(f"{name}{shown} is neither a number nor a string{remedy}", hint) from None
 
 
 def _found(name: str, hint: str) -> Any:

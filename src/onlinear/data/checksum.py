@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.draws import mix, unsigned
+from onlinear.engine.draws import GAMMA, mix, unsigned
 from onlinear.engine.flat import address
 from onlinear.engine.rows import Block, DenseBlock
 from onlinear.engine.runner import kernel
 
 _MASK = 0xFFFFFFFFFFFFFFFF
-_GAMMA = 0x9E3779B97F4A7C15
 _FACTOR = 0xD6E8FEB86659FD93
 _SIGN = 0x7FFFFFFFFFFFFFFF
 
@@ -96,7 +95,7 @@ def add_up(
         falls = 0
         for k in range(first, end):
             v = unsigned(values[k])
-            entry = v ^ (unsigned(indices[k - shift]) * unsigned(_GAMMA) & unsigned(_MASK))
+            entry = v ^ (unsigned(indices[k - shift]) * unsigned(GAMMA) & unsigned(_MASK))
             entry = (entry ^ (entry >> 32)) * unsigned(_FACTOR) & unsigned(_MASK)
             if v & unsigned(_SIGN) == unsigned(0):
                 entry = unsigned(0)

@@ -139,7 +139,7 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     if labels.size != n:
         raise DataError(f"X has {n} row(s) and y has {labels.size} label(s)")
     if labels.dtype.kind in "US" and isinstance(y, list | tuple):
-        # NumPy turns a list such as [1, "a"] into strings without a word.
+        # NumPy turns a list such as [1, "a"] into strings silently.
         for i, given in enumerate(y):
             label = given[0] if isinstance(given, list | tuple) else given
             if not isinstance(label, str | bytes):

@@ -1,6 +1,6 @@
 """Matrices of examples: dense or CSR, whatever their type and order, provided as the blocks that a pass reads.
 
-A matrix that a pass can read as it lies is never copied. Anything else is converted block by block: dense arrays of
+A matrix that a pass can read in place is never copied. Anything else is converted block by block: dense arrays of
 another number type or order, and CSR with unsorted or duplicate indices, a few hundred kilobytes at a time; CSC, whose
 rows cannot be cut cheaply, in sixteenths. Only the sparse formats that cannot be cut at all (COO and the like) are
 converted to CSR as a whole.
@@ -82,7 +82,7 @@ def as_matrix(X: Any) -> Matrix:
 
 
 def check_matrix(X: Any) -> None:
-    """Refuse what NumPy and SciPy would read without a word: masked entries, and indices out of range."""
+    """Refuse what NumPy and SciPy would read silently: masked entries, and indices out of range."""
     if _is_sparse(X):
         check_sparse(X)
     else:
@@ -237,7 +237,7 @@ class CsrMatrix:
 
 
 class SciPyMatrix:
-    """The rows of a CSR or CSC matrix that no pass can read as it lies: they are converted block by block."""
+    """The rows of a CSR or CSC matrix that no pass can read in place: they are converted block by block."""
 
     sparse = True
 

@@ -21,7 +21,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STAGE = re.compile(r"Failed in \w+ mode pipeline \(step: [^)]*\)")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+):\n(?:.*\n)*?(.*)\n\s*\^')
 _NOT_THEIRS = re.compile(r"site-packages/numba/|(^|/)onlinear/engine/")
-_NOT_RULES = re.compile(r"(^|/)onlinear/runs/|site-packages/numpy/")
+_NOT_RULES = re.compile(r"(^|/)onlinear/(runs|models)/|site-packages/numpy/")
 _ROW = re.compile(r"(Dense|Sparse)Row\(|'NamedTuple' object has no attribute|float64\*")
 # What numba says where a function that must not allocate does.
 _ALLOCATION = ("NRT required", "Only accept returning of array passed into the function")
@@ -46,6 +46,8 @@ def explain(report: str) -> str:
     report = _COLOUR.sub("", report)
     if any(sign in report for sign in _ALLOCATION):
         cause = "it allocates memory in a round; allocate it in start() instead"
+    elif "readonly array" in report:
+        cause = "score() writes to the state; only update() may write"
     elif "mul(float64, none)" in report:
         cause = "update() returns None on some path; it must return the size of the step, or whether one was taken"
     else:

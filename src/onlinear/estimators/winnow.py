@@ -61,7 +61,7 @@ class WinnowClassifier(OnlineLinearClassifier):
         return tags
 
     def _only_two_classes(self) -> str:
-        return "Winnow learns two classes, not more"
+        return "Winnow supports only two classes"
 
     def _as_rule_inputs(self, X: Any) -> Any:
         if self.binarize is None:

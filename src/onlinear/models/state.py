@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.engine.explain import RULE_FAULTS
+from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.errors import OnlinearError, RuleError
 
@@ -95,7 +95,9 @@ def final_state(rule: Any, n: int, arrays: Any) -> Any:
     try:
         final = rule.final(each_array(lambda array: sealed(array.view()), arrays))
     except RULE_FAULTS as error:
-        raise RuleError(f"rule {name}: final() failed: {type(error).__name__}: {error}") from error
+        raise RuleError(
+            f"rule {name}: final() failed: {type(error).__name__}: {error}{place_in_rule(error)}"
+        ) from error
     if not (isinstance(final, np.ndarray) and final.dtype == np.float64 and final.shape == w.shape):
         shown = f"shape {final.shape} of {final.dtype}" if isinstance(final, np.ndarray) else type(final).__name__
         raise RuleError(f"rule {name}: final() returned {shown}; it must return a float64 array of shape {w.shape}")
@@ -112,7 +114,9 @@ def rule_for_width(rule: Any, n: int) -> Any:
     except OnlinearError:
         raise
     except RULE_FAULTS as error:
-        raise RuleError(f"rule {rule!r}: for_width({n}) failed: {type(error).__name__}: {error}") from error
+        raise RuleError(
+            f"rule {rule!r}: for_width({n}) failed: {type(error).__name__}: {error}{place_in_rule(error)}"
+        ) from error
 
 
 def new_state(rule: Any, n: int) -> Any:
@@ -121,7 +125,9 @@ def new_state(rule: Any, n: int) -> Any:
     try:
         arrays = rule.start(n)
     except RULE_FAULTS as error:
-        raise RuleError(f"rule {name}: start({n}) failed: {type(error).__name__}: {error}") from error
+        raise RuleError(
+            f"rule {name}: start({n}) failed: {type(error).__name__}: {error}{place_in_rule(error)}"
+        ) from error
     if not (isinstance(arrays, np.ndarray) or hasattr(arrays, "_fields")):
         raise RuleError(f"rule {name}: start() returned {type(arrays).__name__}, not an array or a NamedTuple")
     if not isinstance(arrays, np.ndarray) and not hasattr(arrays, "w"):

@@ -97,7 +97,7 @@ def needs_width(rule: Any) -> bool:
 def resume(rule: Any, state: State, fit_intercept: bool, normalize: bool, start: Any, classes: Any) -> Learner:
     """Return a learner that continues from a state, once the arguments are known to agree with it."""
     if not _same(rule, state.rule):
-        raise ParameterError(f"the state is of {state.rule!r}, not of {rule!r}")
+        raise ParameterError(f"the state belongs to {state.rule!r}, not to {rule!r}")
     if start is not None:
         raise ParameterError("start and state exclude each other: a state has its weights")
     if fit_intercept > state.fit_intercept or normalize > state.normalize:

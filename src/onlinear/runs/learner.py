@@ -109,7 +109,7 @@ class Learner:
 
         The pass meets what has overflowed in the score of the next example; after the last one it is looked for here.
         """
-        fault = None if np.isfinite(weights_of(self.arrays)).all() else state_fault(self)
+        fault = state_fault(self)
         if fault is not None:
             raise fault
         each_array(sealed, self.arrays)
@@ -310,8 +310,9 @@ class Learner:
     def _bind(self, n: int) -> None:
         self.n_features = n
         self.engine_rule = rule_for_width(self.rule, n)
-        if self.multiclass and self._entries(n):
-            check_linear(self.engine_rule, self._entries(n))
+        if self.multiclass:
+            # Where no feature is known yet, the rule is tried with one.
+            check_linear(self.engine_rule, self._entries(n) or self._entries(1))
         self.runner = runner_for(self.engine_rule)
 
     def vector(self, name: str, given: Any) -> Floats:
@@ -373,10 +374,10 @@ def check_many_classes(rule: Any) -> None:
     """Raise unless a rule can have a weight vector for each class: it must declare that its score is ⟨w,x⟩."""
     name = type(rule).__name__
     if rule.inputs != "real":
-        raise ParameterError(f"{name} takes {rule.inputs} inputs, and learns two classes, not more")
+        raise ParameterError(f"{name} takes {rule.inputs} inputs and supports only two classes")
     if rule.tie != "mistake":
         raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
     if not rule.linear:
         raise ParameterError(
-            f"{name} learns two classes, not more; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
+            f"{name} supports only two classes; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
         )

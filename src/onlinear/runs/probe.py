@@ -17,8 +17,10 @@ from onlinear.rules.rule import predicts_by_sign
 
 _SCALES = [2.0**k for k in (-300, -200, -100, -40, -20, -8, -4, -1, 0, 1, 4, 8, 20, 40, 100, 200, 300)]
 """The sizes of the weights at which a score is tried."""
-_ENTRIES = 7
-"""The most entries of a row with which it is tried."""
+_ENTRIES = (7, 1, 64, 7)
+"""The most entries of the rows with which it is tried, in turn."""
+_STATES = 8
+"""How many random states a score is tried with, to see whether it writes to them."""
 
 _read_only: WeakSet[type] = WeakSet()
 """The rules whose score has been found to leave the state unchanged."""
@@ -29,15 +31,27 @@ _linear: WeakKeyDictionary[type, set[tuple[Any, ...]]] = WeakKeyDictionary()
 
 def check_read_only(rule: Any, arrays: Any) -> None:
     """Raise a `RuleError` if the score of a rule writes to its state, directly or in a function that it calls."""
-    if type(rule) in _read_only or not weights_of(arrays).size:
+    if type(rule) in _read_only:
         return
+    if not weights_of(arrays).size:  # no feature is known yet
+        arrays = new_state(rule, 1)
     n = weights_of(arrays).size
     entries = n if rule.inputs == "advice" else 1
     x = SparseRow(np.ones(entries), address(np.arange(entries)), 0, entries, n, 0, 1.0, 1.0, 1)
+    rng = np.random.default_rng(0)
+    for k in range(1 + _STATES):
+        # After the rule's own start, states as they may become: a score may write only where a weight is positive.
+        state = each_array(lambda array: array + rng.integers(-64, 65, array.shape) / 16.0, arrays) if k else arrays
+        _check_writes(rule, state, x)
+    _read_only.add(type(rule))
+
+
+def _check_writes(rule: Any, arrays: Any, x: SingleRow) -> None:
+    """Raise a `RuleError` if the score of an example writes to this state."""
     try:
         rule.score(each_array(np.copy, arrays), x)
     except RULE_FAULTS:
-        return  # the first round will show why
+        return  # if it happens in a round, the round will show why
     try:
         rule.score(each_array(lambda array: sealed(array.view()), arrays), x)
     except RULE_FAULTS as error:
@@ -45,7 +59,6 @@ def check_read_only(rule: Any, arrays: Any) -> None:
         raise RuleError(
             f"rule {name}: score() writes to the state; only update() may write{place_in_rule(error)}"
         ) from error
-    _read_only.add(type(rule))
 
 
 def check_linear(rule: Any, n: int) -> None:
@@ -86,7 +99,7 @@ def check_linear(rule: Any, n: int) -> None:
 def _random_row(rng: np.random.Generator, n: int, k: int) -> SingleRow:
     """Return a dense or, where there are many features, a sparse row; its weight and its round vary with k."""
     weight, trial = (0.0, 0.25, 1.0, 3.0)[k % 4], (1, 2, 100, 10**9)[k // 4 % 4]
-    size = min(n, _ENTRIES)
+    size = min(n, _ENTRIES[k % len(_ENTRIES)])
     values = rng.integers(-64, 65, size) / 16.0
     if n == size and k % 2:
         return DenseRow(values, 0, n, n, 0, 1.0, weight, trial)

@@ -147,7 +147,7 @@ def guess_format(name: str) -> Format:
             return entry
     hint = " (Vowpal Wabbit text is not supported; write libsvm text or CSV)" if b"|" in line else ""
     raise DataError(
-        f"{display_name(name)}: the format cannot be told from the first line; name it with --format, format={hint}"
+        f"{display_name(name)}: the first line does not show which format it is; name it with --format, format={hint}"
     )
 
 

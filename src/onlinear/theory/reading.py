@@ -18,6 +18,7 @@ from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import DataError, OnlinearError
 from onlinear.runs.beginning import open_arrays, open_chunks
 from onlinear.runs.learner import Learner
+from onlinear.streams.stream import Stream
 
 
 class LabelledRows(NamedTuple):
@@ -65,7 +66,9 @@ class LabelledData:
     def __init__(self, X: Any, y: Any) -> None:
         if y is None and isinstance(X, Iterator):
             raise DataError("these blocks can be read only once; give a list, or an object that can be iterated again")
-        self._blocks: Iterable[Any] | None = X if y is None else None
+        # What is found out about the labels and the features stays out of the caller's stream.
+        opened = X.independent() if isinstance(X, Stream) else X
+        self._blocks: Iterable[Any] | None = opened if y is None else None
         self._arrays = None if y is None else open_arrays(X, y)
         self.n = self.width = self.entries = self.most_entries = 0
         self.labels: list[Any] = []

@@ -17,6 +17,7 @@ from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.converge import Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
+from onlinear.streams.stream import Stream
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
 
@@ -193,8 +194,9 @@ def _pair(options: dict[str, Any]) -> Any:
 
 
 def _passes(X: Any, y: Any, passes: int) -> Iterator[Any]:
+    blocks = X.independent() if isinstance(X, Stream) else X
     for _ in range(passes):
-        yield from X if y is None else [(X, y)]
+        yield from blocks if y is None else [(X, y)]
 
 
 def _plain(value: Any) -> Any:

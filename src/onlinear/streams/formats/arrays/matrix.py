@@ -33,7 +33,7 @@ class FileMatrix(Protocol):
         """Return the next rows: an array of any numeric type, or a CSR matrix."""
 
     def finish(self) -> None:
-        """Raise if the file goes on after the last row."""
+        """Raise if the file has data after the last row."""
 
 
 class DenseFileMatrix:

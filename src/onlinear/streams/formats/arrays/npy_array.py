@@ -96,9 +96,9 @@ class NpyArray:
         return array.astype(self.dtype.newbyteorder("="), copy=False)
 
     def finish(self) -> None:
-        """Raise if the file goes on after the last row."""
+        """Raise if the file has data after the last row."""
         if _read(self._file, memoryview(bytearray(1)), self.place):
-            raise DataError(f"{self.place}: the file goes on after the {self.n} row(s) that its header declares")
+            raise DataError(f"{self.place}: the file has data after the {self.n} row(s) that its header declares")
 
     def _bytes(self, size: int) -> bytearray:
         text = bytearray(min(size, _STEP))

@@ -119,7 +119,7 @@ class _BatchCutter:
             self.classes = _classes(self.stream)
         if sparse != self.sparse or (not sparse and self.width != chunk.width):
             raise DataError(
-                f"{chunk.place(span.start)}: the examples are of another kind than those before; one file has one kind"
+                f"{chunk.place(span.start)}: a converted file is sparse, or dense with a fixed width; these differ"
             )
         self.width = max(self.width, chunk.width)
         positive = np.asarray(chunk.y[span] == self.classes[1])  # type: ignore[index]  # set with the first chunk

@@ -73,7 +73,7 @@ class PackedReader(Reader):
                     f"{name}: the labels are {end.classes.tolist()}; {files[0]} has {first.classes.tolist()}"
                 )
             if full != dense[0]:
-                raise DataError(f"{name}: either it or {files[0]} has sparse examples, the other dense ones")
+                raise DataError(f"{name}: it and {files[0]} differ: one has sparse examples, the other dense ones")
             if full and end.n_features != first.n_features:
                 raise DataError(f"{name}: {end.n_features} features; {files[0]} has {first.n_features}")
             names = end.names or ()
@@ -127,7 +127,7 @@ class _StoredBatch(NamedTuple):
 def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
     """Return the end record of a file, if it agrees with the schema and with the limit."""
     if MARK not in (file.types.metadata or {}):
-        raise DataError(f"{name}: not a converted file: its schema has no such mark")
+        raise DataError(f"{name}: not a converted file: the mark of `onlinear convert` is missing from its schema")
     with Guard(name):
         text, batches = file.end()
         end = End.of(text, name)
