@@ -30,7 +30,7 @@ PAGES = {
     "onlinear.datasets": onlinear.datasets.__all__,
     "onlinear.theory": [name for name in onlinear.theory.__all__ if name not in {"bounds", *onlinear.__all__}],
     "onlinear.theory.bounds": onlinear.theory.bounds.__all__,
-    "onlinear.errors": [name for name in vars(onlinear.errors) if name.endswith("Error")],
+    "onlinear.errors": [name for name in vars(onlinear.errors) if name.endswith(("Error", "Warning"))],
 }
 
 
@@ -71,7 +71,8 @@ def command_line() -> str:
         "",
         'With `--json`, `train`, `compare`, `certify` and `convert` print an object with `"event": "start"` and the',
         'labels first, and one with `"event": "end"` and the results; with `--quiet`, only the results.',
-        '`train --certify` then prints one with `"event": "certificate"`.',
+        '`train --certify` then prints one with `"event": "certificate"`; `compare --rules all` prints one with',
+        '`"event": "left out"` for each rule that does not fit the data. `evaluate` prints a single object.',
         "",
         "No output overwrites an input file or is written into an input folder, except that `-o` may be the model of",
         "`--from`. Lines that `--on-error skip` skips go to the file of `--quarantine`, which is overwritten at the",

@@ -16,10 +16,10 @@ import onlinear
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
-    "onlinear": """BatchPerceptronClassifier BatchRun Convergence ExpertsClassifier MarginPerceptronClassifier
-        OnlineClassifier PerceptronClassifier Potentials Progress Run State Trace WinnowClassifier __version__
-        batch_perceptron best_comparator certify compare converge datasets errors estimators load max_margin open_stream
-        rules run separability streams theory train verify_lemmas""",
+    "onlinear": """BatchPerceptronClassifier BatchRun Comparison Convergence Evaluation ExpertsClassifier
+        MarginPerceptronClassifier OnlineClassifier PerceptronClassifier Potentials Progress Run State Trace
+        WinnowClassifier __version__ batch_perceptron best_comparator certify compare converge datasets errors
+        estimators load max_margin open_stream rules run separability streams theory train verify_lemmas""",
     "onlinear.estimators": """BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier OnlineClassifier
         PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream open_stream pack",

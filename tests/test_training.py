@@ -12,7 +12,7 @@ import onlinear
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
 from onlinear.models.checkpoint import Checkpoint
-from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
+from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow
 
 RULES = [Perceptron(), MarginPerceptron(0.2), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
 
@@ -346,6 +346,92 @@ def test_compare_reads_once_and_changes_nothing():
         onlinear.compare(rules, onlinear.open_stream(once()))
 
 
+def test_train_and_compare_take_what_run_takes():
+    X, y = data(Perceptron())
+    names = np.array(["no", "yes"])[(y > 0).astype(int)]
+    stream = onlinear.train(Perceptron(), onlinear.open_stream(X, names), passes=2)
+    for given in ((X, names), (X.tolist(), names.tolist()), (scipy.sparse.csr_array(X), names)):
+        assert onlinear.train(Perceptron(), *given, passes=2).weights.tobytes() == stream.weights.tobytes()
+    assert onlinear.train(Perceptron(), list(blocks(X, names, 7)), passes=2).mistakes == stream.mistakes
+    with pytest.raises(DataError, match="an iterator can be read only once, but 2 passes were requested"):
+        onlinear.train(Perceptron(), iter(blocks(X, names, 7)), passes=2)
+    [one] = onlinear.compare([Perceptron()], X, names, classes=("yes", "no"))
+    assert one.classes.tolist() == ["yes", "no"]
+    [one] = onlinear.compare([Perceptron()], blocks(X, names, 7))
+    assert one.mistakes == onlinear.run(Perceptron(), X, names).mistakes
+    for learn in (onlinear.train, lambda rule, *given, **more: onlinear.compare([rule], *given, **more)):
+        for given in ((X,), (X.tolist(),), ("file",), (None,)):
+            with pytest.raises(DataError, match=r"y is missing|pair \(X, y\)"):
+                learn(Perceptron(), *given)
+        with pytest.raises(ParameterError, match="classes= does not apply to a stream"):
+            learn(Perceptron(), onlinear.open_stream(X, y), classes=(-1, 1))
+        with pytest.warns(DeprecationWarning, match="stream= is deprecated"):
+            learn(Perceptron(), stream=onlinear.open_stream(X, y))
+
+
+def test_a_comparison_is_a_list_and_a_table():
+    X, y = onlinear.datasets.disjunction(k=5, N=40, n=600, seed=0)
+    rules = [Perceptron(), Winnow()]
+    compared = onlinear.compare(rules, X[:400], y[:400])
+    assert [type(run.rule) for run in compared] == [Perceptron, Winnow]
+    assert compared[1].mistakes < compared[0].mistakes
+    assert compared.ranking() == [1, 0]
+    assert len(compared.seconds) == 2
+    assert min(compared.seconds) > 0.0
+    assert [line.split()[0] for line in repr(compared).splitlines()] == [
+        "rule",
+        "Winnow(beta=1.0,",
+        "Perceptron(tie='mistake')",
+    ]
+    tested = compared.evaluate(X[400:], y[400:])
+    assert compared.tests == ()
+    assert list(tested) == list(compared)
+    for run, test in zip(compared, tested.tests, strict=True):
+        assert test.as_dict() == run.evaluate(X[400:], y[400:]).as_dict()
+    order = tested.ranking()
+    assert tested.tests[order[0]].accuracy >= tested.tests[order[1]].accuracy
+    assert "test: 200 examples; always -1 would be right on" in repr(tested)
+    assert "<table>" in tested._repr_html_()
+    again = compared.evaluate(X, y)
+    assert "the models were trained on the first 400 examples of the test" in repr(again)
+
+
+def test_a_comparison_of_several_classes():
+    X, y = data(Perceptron())
+    state = [
+        onlinear.run(rule, X, np.arange(len(y)) % 3, classes=[0, 1, 2])
+        for rule in (Perceptron(), MarginPerceptron(1.0))
+    ]
+    compared = onlinear.Comparison(state, [0.0, 0.0])
+    assert "m+" not in repr(compared)
+    assert compared.evaluate(X, np.arange(len(y)) % 3).tests[0].confusion.shape == (3, 3)
+
+
+def test_all_rules_that_fit():
+    X, y = onlinear.datasets.experts(N=5, n=100, seed=0)
+    compared = onlinear.compare("all", X, y, seed=7, fit_intercept=True)
+    assert [type(run.rule).__name__ for run in compared] == [
+        "Perceptron",
+        "RandomizedWeightedMajority",
+        "WeightedMajority",
+    ]
+    assert compared[1].rule.seed == 7
+    assert sorted(compared.left_out) == ["MarginPerceptron", "Winnow"]
+    X[-1, 2] = 0.5
+    compared = onlinear.compare([WeightedMajority(eta=0.1), "all"], X[:-1], y[:-1])
+    assert [type(run.rule).__name__ for run in compared] == [
+        "WeightedMajority",
+        "Perceptron",
+        "RandomizedWeightedMajority",
+    ]
+    with pytest.raises(DataError, match=r"row 99, column 2: value 0.5; advice must be"):
+        onlinear.compare([WeightedMajority(eta=0.1), "all"], X, y)
+    assert compared.left_out.keys() == {"MarginPerceptron", "Winnow"}
+    late = onlinear.compare("all", X, y)
+    assert [type(run.rule).__name__ for run in late] == ["Perceptron"]
+    assert late[0].mistakes == onlinear.run(Perceptron(), X, y).mistakes
+
+
 def test_what_train_refuses():
     X, y = data(Perceptron())
     stream = onlinear.open_stream(X, y)
@@ -353,7 +439,7 @@ def test_what_train_refuses():
         onlinear.train(Perceptron(), stream, passes=0)
     with pytest.raises(ParameterError, match="shuffle is -1"):
         onlinear.train(Perceptron(), stream, shuffle=-1)
-    with pytest.raises(ParameterError, match="stream is a ndarray; use open_stream to make one"):
+    with pytest.raises(DataError, match="y is missing; without it X must be a stream"):
         onlinear.train(Perceptron(), X)
     with pytest.raises(DataError, match="an iterator can be read only once"):
         onlinear.train(Perceptron(), onlinear.open_stream(iter([(X, y)])), passes=2)

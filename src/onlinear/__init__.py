@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     )
     from onlinear.runs import (
         BatchRun,
+        Comparison,
         Convergence,
+        Evaluation,
         Potentials,
         Progress,
         Run,
@@ -38,7 +40,9 @@ __version__ = "0.1.0"
 __all__ = [
     "BatchPerceptronClassifier",
     "BatchRun",
+    "Comparison",
     "Convergence",
+    "Evaluation",
     "ExpertsClassifier",
     "MarginPerceptronClassifier",
     "OnlineClassifier",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import decimal
 import html
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class Facts:
@@ -29,6 +31,31 @@ class Facts:
             for name, value in self._facts()
         )
         return f"<table><caption>{html.escape(self._title())}</caption>{rows}</table>"
+
+
+class TextTable(NamedTuple):
+    """A table of texts: the first column is aligned left, the others right."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def text(self) -> str:
+        """Return aligned lines."""
+        lines = [self.names, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.rjust(width) if i else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        )
+
+    def html(self) -> str:
+        """Return an HTML table for notebooks."""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.names)
+        rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
+        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def rounded_up(value: float) -> str:

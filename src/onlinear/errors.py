@@ -39,3 +39,7 @@ class AssumptionError(OnlinearError, ValueError):
 
 class VerificationError(OnlinearError):
     """A witness or a certificate does not prove what it claims; the message says what was found instead."""
+
+
+class DataWarning(UserWarning):
+    """Examples do not fit the model that they are given to; the message says how, and where it was first seen."""

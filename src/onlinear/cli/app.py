@@ -18,6 +18,7 @@ from onlinear.cli.command import FailedError, debug_option, discard_output, one_
 _MODULES = {
     "train": "training",
     "predict": "predicting",
+    "evaluate": "evaluating",
     "certify": "certifying",
     "compare": "comparing",
     "inspect": "inspecting",

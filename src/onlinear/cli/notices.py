@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Iterator
 from typing import TextIO
 
-from onlinear.cli.output import say
+from onlinear.cli.output import say, visible
+from onlinear.errors import DataWarning
 
 
 class _Notices(logging.Handler):
@@ -30,15 +31,16 @@ class _Notices(logging.Handler):
 def notices(*, quiet: bool) -> Iterator[None]:
     """Print what the library logs, unless `quiet`; print its warnings in one line."""
     log, handler = logging.getLogger("onlinear"), _Notices()
-    level, show = log.level, warnings.showwarning
+    level = log.level
     if not quiet:
         log.setLevel(logging.INFO)
         log.addHandler(handler)
-    warnings.showwarning = _show_warning
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = _show_warning
+            yield
     finally:
-        warnings.showwarning = show
         log.removeHandler(handler)
         log.setLevel(level)
 
@@ -52,4 +54,4 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning as the errors of a command are printed; the signature is Python's."""
-    say(f"onlinear: warning: {message}")
+    say(f"onlinear: warning: {visible(str(message))}")

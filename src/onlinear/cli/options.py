@@ -73,12 +73,30 @@ format_options = combine(
     ),
 )
 
-column_options = combine(
+label_options = combine(
     _column_option(
         "--label",
         metavar="COLUMN",
         help="The column of the labels, by name or number.  [default: label, y, target or class]",
     ),
+    _column_option(
+        "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, if DATA are matrices."
+    ),
+)
+
+fault_options = combine(
+    _column_option(
+        "--on-error",
+        type=click.Choice(["raise", "skip"]),
+        default="raise",
+        show_default=True,
+        help="Stop at a malformed line, or skip and count it.",
+    ),
+    _column_option("--quarantine", type=click.Path(dir_okay=False), metavar="FILE", help="The file for skipped lines."),
+)
+
+column_options = combine(
+    label_options,
     _column_option(
         "--features",
         callback=_columns,
@@ -101,9 +119,6 @@ column_options = combine(
         help="Treat a missing value as an error, as 0, or as 0 with an indicator feature.  [default: error]",
     ),
     _column_option(
-        "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, if DATA are matrices."
-    ),
-    _column_option(
         "--classes",
         callback=_pair,
         metavar="NEG,POS",
@@ -115,14 +130,7 @@ column_options = combine(
         metavar="N",
         help="The number of features, for rules that need it when reading from a pipe.",
     ),
-    _column_option(
-        "--on-error",
-        type=click.Choice(["raise", "skip"]),
-        default="raise",
-        show_default=True,
-        help="Stop at a malformed line, or skip and count it.",
-    ),
-    _column_option("--quarantine", type=click.Path(dir_okay=False), metavar="FILE", help="The file for skipped lines."),
+    fault_options,
 )
 
 reading_options = combine(format_options, column_options)
@@ -148,6 +156,10 @@ order_options = combine(
     ),
     click.option("--intercept", is_flag=True, help="Learn an intercept."),
     click.option("--normalize", is_flag=True, help="Scale each example to norm 1."),
+)
+
+strict_option = click.option(
+    "--strict", is_flag=True, help="Stop at a feature that the model does not have.  [default: say so and go on]"
 )
 
 custom_rule_option = click.option(

@@ -10,7 +10,7 @@ import click
 
 from onlinear.cli.command import Command, debug_option
 from onlinear.cli.models import load_model
-from onlinear.cli.options import custom_rule_option, data_argument, format_options, open_data, paths
+from onlinear.cli.options import custom_rule_option, data_argument, format_options, open_data, paths, strict_option
 from onlinear.cli.output import visible
 from onlinear.cli.places import STDIN
 from onlinear.errors import DataError, EmptyFileError
@@ -27,11 +27,14 @@ _AT_A_TIME = 1 << 12
     is_flag=True,
     help="Print the score after the label and a tab. Scores above 0 predict the second label.",
 )
+@strict_option
 @custom_rule_option
 @format_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @debug_option
-def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, as_json: bool, **reading: Any) -> None:
+def command(
+    model: str, data: tuple[str, ...], scores: bool, strict: bool, rule: str | None, as_json: bool, **reading: Any
+) -> None:
     """Predict the labels of DATA with MODEL.
 
     Prints one label per line, in the order of the examples, and nothing else. Columns are read as they were when the
@@ -52,7 +55,7 @@ def command(model: str, data: tuple[str, ...], scores: bool, rule: str | None, a
             return
         raise
     names = {label: visible(str(label)) for label in map(plain, run.classes)}
-    for labels, values in run.predictions(stream):
+    for labels, values in run.predictions(stream, strict=strict):
         for first in range(0, labels.size, _AT_A_TIME):
             some = slice(first, first + _AT_A_TIME)
             pairs = zip(map(plain, labels[some]), values[some].tolist(), strict=True)

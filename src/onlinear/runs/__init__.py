@@ -4,7 +4,9 @@ from onlinear.models.state import State
 from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.classes import state_before, with_classes
 from onlinear.runs.comparing import compare
+from onlinear.runs.comparison import Comparison
 from onlinear.runs.converge import Convergence, Outcome, converge
+from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
 from onlinear.runs.saved import load
@@ -13,7 +15,9 @@ from onlinear.runs.training import Progress, train
 
 __all__ = [
     "BatchRun",
+    "Comparison",
     "Convergence",
+    "Evaluation",
     "Outcome",
     "Potentials",
     "Progress",

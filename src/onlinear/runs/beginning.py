@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from onlinear.models.state import State, rule_for_width
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
+from onlinear.streams.open import open_stream
 from onlinear.streams.stream import Stream
 
 
@@ -76,9 +78,27 @@ def open_chunks(X: Any, y: Any = None) -> Iterator[Chunk]:
         return iter([open_arrays(X, y)])
     if isinstance(X, Stream):
         return X.chunks()
-    if isinstance(X, np.ndarray | tuple) or hasattr(X, "shape") or not isinstance(X, Iterable):
-        raise DataError("y is missing; without it X must be an iterable of blocks (X, y)")
+    _check_blocks(X)
     return block_chunks(X)
+
+
+def as_stream(X: Any, y: Any = None, classes: Any = None, stream: Stream | None = None) -> Stream:
+    """Return a stream as it is, and what else `onlinear.run` takes as a stream; `stream` is the former name of X."""
+    if stream is not None:
+        warnings.warn("stream= is deprecated; the argument is called X, as in onlinear.run", DeprecationWarning, 3)
+        X = stream
+    if y is None and isinstance(X, Stream):
+        if classes is not None:
+            raise ParameterError("classes= does not apply to a stream; give them to open_stream")
+        return X
+    if y is None:
+        _check_blocks(X)
+    return open_stream(X, y, classes=classes)
+
+
+def _check_blocks(X: Any) -> None:
+    if isinstance(X, str | np.ndarray | tuple) or hasattr(X, "shape") or not isinstance(X, Iterable):
+        raise DataError("y is missing; without it X must be a stream or an iterable of blocks (X, y)")
 
 
 def open_arrays(X: Any, y: Any) -> Chunk:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from typing import Any
 
+from onlinear.data.checksum import Checksum
+from onlinear.data.chunk import Chunk
+from onlinear.engine.rows import open_rows, row
 from onlinear.errors import DataError, ParameterError
-from onlinear.rules.rule import check_rule
-from onlinear.runs.beginning import Options, begin, needs_width
+from onlinear.rules.registry import ONLINE
+from onlinear.rules.rule import INPUTS, check_rule
+from onlinear.runs.beginning import Options, as_stream, begin, needs_width
+from onlinear.runs.comparison import Comparison
 from onlinear.runs.course import Course
+from onlinear.runs.learner import Learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
 from onlinear.runs.training import Clock, Report
 from onlinear.streams.stream import Stream
 
+ALL = "all"
+"""Stands for every built-in rule that fits the data."""
+
 
 def compare(
-    rules: Sequence[Any],
-    stream: Stream,
+    rules: Sequence[Any] | str,
+    X: Any = None,
+    y: Any = None,
     *,
     passes: int = 1,
     shuffle: int = 0,
@@ -26,59 +37,152 @@ def compare(
     fit_intercept: bool = False,
     normalize: bool = False,
     n_features: int | None = None,
+    classes: Any = None,
     progress: Report | None = None,
-) -> list[Run]:
-    """Run several rules over a stream, which is read once for all of them.
+    stream: Any = None,
+) -> Comparison:
+    """Run several rules over examples, which are read once for all of them.
 
     The result of each rule is the same as if it had run alone.
 
     Parameters
     ----------
-    rules : sequence of rules
-        The rules to compare.
-    stream : Stream
-        From `onlinear.open_stream`.
-    passes, shuffle, seed, n_features
-        As in `onlinear.train`.
+    rules : sequence of rules, or "all"
+        The rules to compare. ``"all"``, alone or in a list, stands for every built-in rule that fits the data, with its
+        default parameters; `Comparison.left_out` says which do not fit.
+    X, y, passes, shuffle, seed, n_features, classes
+        As in `onlinear.train`. The built-in rules that draw take the seed, too.
     fit_intercept, normalize : bool
         As in `onlinear.run`, for the rules that take real numbers; the others ignore them.
     progress : callable
         As in `onlinear.train`; it reports on the first rule.
+    stream : Stream
+        The former name of X.
 
     Returns
     -------
-    list of Run
+    Comparison
 
     Examples
     --------
     >>> import onlinear
     >>> X, y = onlinear.datasets.disjunction(k=5, N=100, n=2000, seed=0)
     >>> both = [onlinear.rules.Winnow(), onlinear.rules.Perceptron()]
-    >>> [run.mistakes for run in onlinear.compare(both, onlinear.open_stream(X, y), fit_intercept=True)]
+    >>> [run.mistakes for run in onlinear.compare(both, X, y, fit_intercept=True)]
     [35, 166]
     """
-    rules = list(rules)
-    if not rules:
-        raise ParameterError("no rules to compare")
-    for rule in rules:
-        check_rule(rule)
-    course = Course(stream, passes, shuffle, seed)
-    if n_features is None and any(map(needs_width, rules)):
+    field = _Field([rules] if isinstance(rules, str) else rules, seed)
+    course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed)
+    field.look_at(course.stream, n_features)
+    if n_features is None and any(needs_width(entrant.rule) for entrant in field.entrants):
         n_features = course.stream.scanned_width()
     chunks = course.chunks()
     first = next(chunks, None)
     if first is None:
         raise DataError("no examples")
-    learners = []
-    for rule in rules:
-        real = rule.inputs == "real"
-        options = Options(fit_intercept and real, normalize and real, None, None, n_features, None)
-        learners.append(begin(rule, course.stream, None, options, iter([first]))[0])
-    clock = Clock(learners[0], progress)
+    field.begin(course.stream, first, Options(fit_intercept, normalize, None, None, n_features, None))
+    clock = Clock(field.leader(), progress)
     for chunk in itertools.chain([first], chunks):
         for rows in clock.spans(chunk.n, course):
-            for learner in learners:
-                feed(learner, chunk, rows)
-    for learner in learners:
-        learner.take_names(course.stream.names)
-    return [Run(learner.rest()) for learner in learners]
+            field.learn(chunk, rows)
+    for entrant in field.entrants:
+        entrant.learner.take_names(course.stream.names)
+    runs = [Run(entrant.learner.rest()) for entrant in field.entrants]
+    return Comparison(runs, [entrant.seconds for entrant in field.entrants], field.left_out)
+
+
+class _Entrant:
+    """A rule that takes part in a comparison; one that need not fit the data may be left out."""
+
+    learner: Learner
+
+    def __init__(self, rule: Any, *, must_fit: bool) -> None:
+        check_rule(rule)
+        self.rule = rule
+        self.must_fit = must_fit
+        self.seconds = 0.0
+
+    def begin(self, stream: Stream, first: Chunk, options: Options) -> None:
+        """Make the learner, and compile its rule."""
+        real = self.rule.inputs == "real"
+        options = options._replace(fit_intercept=options.fit_intercept and real, normalize=options.normalize and real)
+        self.learner = begin(self.rule, stream, None, options, iter([first]))[0]
+        nothing = slice(0, 0)
+        codes = first.codes(self.learner.classes, nothing)
+        self.learner.learn(first.block(nothing, self.learner.bias, self.learner.normalize), codes)
+        Checksum().add(first.row_sums(nothing), codes)
+
+    def learn(self, chunk: Chunk, rows: slice) -> None:
+        """Learn from some rows of a chunk, and take the time."""
+        start = time.perf_counter()
+        feed(self.learner, chunk, rows)
+        self.seconds += time.perf_counter() - start
+
+
+class _Field:
+    """The rules of a comparison, and those that were left out."""
+
+    def __init__(self, rules: Sequence[Any], seed: int) -> None:
+        self.left_out: dict[str, str] = {}
+        named = [rule for rule in rules if rule != ALL]
+        self.entrants = [_Entrant(rule, must_fit=True) for rule in named]
+        if len(named) < len(rules):
+            taken = {type(rule) for rule in named}
+            self._enter_all({name: cls for name, cls in ONLINE.items() if cls not in taken}, seed)
+        if not self.entrants:
+            raise ParameterError("no rules to compare")
+
+    def _enter_all(self, classes: dict[str, Any], seed: int) -> None:
+        for name, cls in classes.items():
+            needed = [field for field in cls._fields if field not in cls._field_defaults]
+            if needed:
+                self.left_out[name] = f"{needed[0]} has no default; name it: {name}({needed[0]}=…)"
+                continue
+            rule = cls(seed=seed) if "seed" in cls._fields else cls()
+            self.entrants.append(_Entrant(rule, must_fit=rule.inputs == "real"))
+
+    def look_at(self, stream: Stream, n_features: int | None) -> None:
+        """Leave out what does not fit the first example, or needs a number of features that is not known in advance.
+
+        Otherwise the data would be read to find their width, and rules compiled, for nothing.
+        """
+        if all(entrant.must_fit for entrant in self.entrants):
+            return
+        known = n_features is not None or stream.n_features is not None
+        first = None if stream.once else next(stream.independent().chunks(), None)
+        for entrant in self._optional():
+            if first is None and not known and needs_width(entrant.rule):
+                self._leave_out(entrant, "it needs the number of features in advance: --n-features, n_features=")
+            elif first is not None and not entrant.rule.accepts(row(open_rows(first.block(slice(0, 1))), 0, 0)):
+                self._leave_out(entrant, f"{first.place(0)}: {INPUTS[entrant.rule.inputs].demand}")
+
+    def begin(self, stream: Stream, first: Chunk, options: Options) -> None:
+        """Make the learners."""
+        for entrant in list(self.entrants):
+            try:
+                entrant.begin(stream, first, options)
+            except ParameterError as error:
+                if entrant.must_fit:
+                    raise
+                self._leave_out(entrant, str(error))
+
+    def leader(self) -> Learner:
+        """Return the first learner that will not be left out."""
+        return next(entrant.learner for entrant in self.entrants if entrant.must_fit)
+
+    def learn(self, chunk: Chunk, rows: slice) -> None:
+        """Learn from some rows of a chunk."""
+        for entrant in list(self.entrants):
+            try:
+                entrant.learn(chunk, rows)
+            except DataError as error:
+                if entrant.must_fit:
+                    raise
+                self._leave_out(entrant, str(error))
+
+    def _optional(self) -> list[_Entrant]:
+        return [entrant for entrant in self.entrants if not entrant.must_fit]
+
+    def _leave_out(self, entrant: _Entrant, reason: str) -> None:
+        self.entrants.remove(entrant)
+        self.left_out[type(entrant.rule).__name__] = reason

@@ -11,7 +11,7 @@ from onlinear.checks import check_integers
 from onlinear.data.checksum import Checksum, RowSums
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError
 from onlinear.models.checkpoint import Contents
 from onlinear.streams.shuffle import shuffled
 from onlinear.streams.stream import Stream
@@ -27,8 +27,6 @@ class Course:
     def __init__(self, stream: Stream, passes: int, window: int, seed: int, *, checkpoint: bool = False) -> None:
         check_integers(1, passes=passes)
         check_integers(0, shuffle=window, seed=seed)
-        if not isinstance(stream, Stream):
-            raise ParameterError(f"stream is a {type(stream).__name__}; use open_stream to make one")
         if passes > 1 and stream.once:
             raise DataError(f"{stream.once} can be read only once, but {passes} passes were requested")
         self.passes, self.window, self.seed = passes, window, seed

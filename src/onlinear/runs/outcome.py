@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.chunk import Chunk
 from onlinear.data.labels import show
 from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
@@ -21,8 +20,10 @@ from onlinear.errors import DataError, ParameterError
 from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
-from onlinear.runs.learner import Learner, classes_of
+from onlinear.runs.evaluation import Evaluation
+from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
+from onlinear.runs.scoring import Scorer
 from onlinear.runs.trace import Trace
 from onlinear.streams.reading import without_blanks
 from onlinear.streams.stream import Stream
@@ -144,18 +145,51 @@ class Run(Facts):
         known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
         return float(arrays.expected.sum()) if known else None
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row; above 0 means ``classes[1]``. With more than two classes, a score per class."""
-        return self._score_all(X)[0]
+    def decision_function(self, X: Any, *, strict: bool = False) -> Floats:
+        """Return the score of each row; above 0 means ``classes[1]``. With more than two classes, a score per class.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted label of each row.
+        Columns that the run has not seen have the weights that the rule starts with, with a `DataWarning` if they are
+        not 0 in X; with `strict` this is an error.
+        """
+        return self._score_all(X, strict)[0]
+
+    def predict(self, X: Any, *, strict: bool = False) -> NDArray[Any]:
+        """Return the predicted label of each row; `strict` as in `decision_function`.
 
         A tie that counts as a mistake is shown as the first class. A randomised rule draws as it would in
         the rounds to come.
         """
-        labels: NDArray[Any] = classes_of(self.state).decode(self._score_all(X)[1])
+        labels: NDArray[Any] = classes_of(self.state).decode(self._score_all(X, strict)[1])
         return labels
+
+    def evaluate(self, X: Any, y: Any = None, *, delta: float = 0.05, strict: bool = False) -> Evaluation:
+        """Compare the predictions with the true labels, in one reading of the examples.
+
+        Parameters
+        ----------
+        X, y : matrix and labels
+            As in `onlinear.run`. Without y, X is a stream, opened with ``like=run``, or an iterable of blocks.
+            A label that the run does not have is an error; a stream opened with ``on_error="skip"`` skips it.
+        delta : float
+            The interval for the accuracy holds with probability 1 − delta.
+        strict : bool
+            Raise if an example has a feature that the run does not have; otherwise such examples are counted.
+
+        Returns
+        -------
+        Evaluation
+
+        Examples
+        --------
+        >>> import onlinear
+        >>> X, y = onlinear.datasets.noisy(n=2000, seed=0)
+        >>> run = onlinear.run(onlinear.rules.Perceptron(), X[:1000], y[:1000])
+        >>> run.evaluate(X[1000:], y[1000:]).accuracy
+        0.847
+        """
+        from onlinear.runs.evaluating import evaluate  # it needs this class
+
+        return evaluate([self], X, y, delta=delta, strict=strict)[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the run to a file, for `onlinear.load`; the trace is not saved.
@@ -192,35 +226,21 @@ class Run(Facts):
         """Return the names of the fields that a model file stores beside the state."""
         return [field.name for field in fields(cls) if field.name not in {"state", "trace", "outcome"}]
 
-    def predictions(self, stream: Stream) -> Iterator[tuple[NDArray[Any], Floats]]:
+    def predictions(self, stream: Stream, *, strict: bool = False) -> Iterator[tuple[NDArray[Any], Floats]]:
         """Yield the predicted labels of a stream's examples and their scores, block by block.
 
-        Open the stream with ``labelled=False, like=run``: its labels are ignored, and may be absent.
+        Open the stream with ``labelled=False, like=run``: its labels are ignored, and may be absent. `strict` is as in
+        `decision_function`.
         """
         stream = stream.independent()
         stream.check_features(self.state.names, self.state.reading)
-        learner, classes = Learner.for_scoring(self.rule, self.state).predictor(), classes_of(self.state)
-        done = 0
+        scorer = Scorer(self.state, strict=strict)
         for chunk in stream.unlabelled():
-            for scores, signs in self._score(learner, chunk, done):
-                yield classes.decode(signs), scores
-            done += chunk.n
+            for scored in scorer.score(chunk):
+                yield scorer.classes.decode(scored.codes), scored.scores
+        scorer.finish()
 
-    def _score_all(self, X: Any) -> tuple[Floats, NDArray[Any]]:
-        self._check_columns(X)
-        learner, matrix = Learner.for_scoring(self.rule, self.state).predictor(), as_matrix(X)
-        chunk = numbered_chunk(matrix, np.zeros(matrix.n))
-        # No rows at all still give arrays of the right shape and type.
-        parts = list(self._score(learner, chunk, 0)) or [learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]]
-        scores, codes = zip(*parts, strict=True)
-        return np.concatenate(scores), np.concatenate(codes)
-
-    def _of_two(self) -> tuple[int, ...]:
-        if self.state.multiclass:
-            raise AttributeError("with a weight vector per class no class is positive; use mistakes_by_class")
-        return self.state.mistakes_by_class
-
-    def _check_columns(self, X: Any) -> None:
+    def check_columns(self, X: Any) -> None:
         """Raise if the columns of a frame are not the features in their order: columns are matched by position."""
         names = column_names(X)
         if names is None or self.state.names is None:
@@ -234,16 +254,15 @@ class Run(Facts):
                 " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
             )
 
-    def _score(self, learner: Learner, chunk: Chunk, done: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
-        """Yield scores and signs, or classes' numbers, block by block, where `done` examples were scored before."""
-        learner.make_room(chunk)
-        for span in chunk.spans():
-            block = chunk.block(span, learner.bias, learner.normalize)
-            n = span.stop - span.start
-            scores, signs, end = learner.score(block, n, self.rounds + done + span.start)
-            if end < n:
-                raise learner.refuse(chunk, span.start + end)
-            yield scores, signs
+    def _score_all(self, X: Any, strict: bool) -> tuple[Floats, NDArray[Any]]:
+        self.check_columns(X)
+        matrix = as_matrix(X)
+        return Scorer(self.state, strict=strict).score_all(numbered_chunk(matrix, np.zeros(matrix.n)))
+
+    def _of_two(self) -> tuple[int, ...]:
+        if self.state.multiclass:
+            raise AttributeError("with a weight vector per class no class is positive; use mistakes_by_class")
+        return self.state.mistakes_by_class
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return the summary as (name, value) pairs."""

@@ -16,12 +16,11 @@ from onlinear.errors import DataError
 from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
-from onlinear.runs.beginning import Options, begin
+from onlinear.runs.beginning import Options, as_stream, begin
 from onlinear.runs.course import Course
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
-from onlinear.streams.stream import Stream
 
 
 class Progress(NamedTuple):
@@ -46,7 +45,8 @@ Report: TypeAlias = Callable[[Progress], None]
 
 def train(
     rule: Rule,
-    stream: Stream,
+    X: Any = None,
+    y: Any = None,
     *,
     passes: int = 1,
     shuffle: int = 0,
@@ -56,19 +56,21 @@ def train(
     start: Any = None,
     state: State | Run | None = None,
     n_features: int | None = None,
+    classes: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = 30.0,
     output: str | os.PathLike[str] | None = None,
     progress: Report | None = None,
+    stream: Any = None,
 ) -> Run:
-    """Run a rule over a stream, once or several times; after a crash, the same call resumes where it was.
+    """Run a rule over examples, once or several times; after a crash, the same call resumes where it was.
 
     Parameters
     ----------
     rule, fit_intercept, normalize, start, state, n_features
         As in `onlinear.run`.
-    stream : Stream
-        From `onlinear.open_stream`.
+    X, y, classes
+        As in `onlinear.run`; a stream has its own classes. An iterator of blocks can be read only once.
     passes : int
         The number of passes over the data.
     shuffle : int
@@ -85,6 +87,8 @@ def train(
         Save the run to this file; the checkpoint is removed only afterwards.
     progress : callable
         Called with a `Progress` whenever the number of rounds has doubled, and at the end of each block.
+    stream : Stream
+        The former name of X.
 
     Returns
     -------
@@ -94,13 +98,13 @@ def train(
     --------
     >>> import onlinear
     >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
-    >>> onlinear.train(onlinear.rules.Perceptron(), onlinear.open_stream(X, y), passes=4).mistakes
+    >>> onlinear.train(onlinear.rules.Perceptron(), X, y, passes=4).mistakes
     14
     """
     for path in (output, checkpoint):
         if path is not None:
             check_replaceable(path)
-    course = Course(stream, passes, shuffle, seed, checkpoint=checkpoint is not None)
+    course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed, checkpoint=checkpoint is not None)
     options = Options(fit_intercept, normalize, start, state, n_features, None)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
     resumed = _resume(rule, course, kept)

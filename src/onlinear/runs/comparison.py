@@ -1,0 +1,94 @@
+"""The results of several rules, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from onlinear.data.labels import show
+from onlinear.display import TextTable, rounded_up
+from onlinear.runs.evaluating import evaluate
+from onlinear.runs.evaluation import Evaluation, show_interval
+from onlinear.runs.outcome import Run
+
+
+class Comparison(list[Run]):
+    """The runs of several rules, in the order of the rules: a list, shown as a table with the best rule first.
+
+    Attributes
+    ----------
+    seconds : tuple of float
+        The time that each rule took to learn, without reading the data and without compiling the rule.
+    left_out : dict
+        Built-in rules that do not fit the data, with the reason, where the comparison was to have all of them.
+    tests : tuple of Evaluation
+        The evaluation of each run, after `evaluate`; otherwise empty.
+    """
+
+    def __init__(
+        self,
+        runs: Iterable[Run],
+        seconds: Sequence[float],
+        left_out: Mapping[str, str] | None = None,
+        tests: Sequence[Evaluation] = (),
+    ) -> None:
+        super().__init__(runs)
+        self.seconds = tuple(seconds)
+        self.left_out = dict(left_out or {})
+        self.tests = tuple(tests)
+
+    def evaluate(self, X: Any, y: Any = None, *, delta: float = 0.05, strict: bool = False) -> Comparison:
+        """Return the comparison with each run evaluated on examples, which are read once; see `onlinear.Run.evaluate`.
+
+        Open a stream with ``like=comparison[0]``.
+        """
+        tests = evaluate(self, X, y, delta=delta, strict=strict)
+        return Comparison(self, self.seconds, self.left_out, tests)
+
+    def ranking(self) -> list[int]:
+        """Return the numbers of the runs, the best first: by test accuracy, otherwise by mistakes while learning."""
+        if self.tests:
+            return sorted(range(len(self)), key=lambda i: -self.tests[i].correct)
+        return sorted(range(len(self)), key=lambda i: self[i].mistakes)
+
+    def table(self) -> TextTable:
+        """Return the runs as a table, the best first."""
+        two = not any(run.state.multiclass for run in self)
+        names = ["rule", "mistakes", "rate", *(["m+", "m−"] if two else []), "updates", "margin ≤", "seconds"]
+        if self.tests:
+            names += ["test accuracy", f"interval ({1.0 - self.tests[0].delta:g})"]
+        return TextTable(names, [self._row(i, two=two) for i in self.ranking()])
+
+    def notes(self) -> list[str]:
+        """Return what the table does not say, in sentences."""
+        said = [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+        if self.tests:
+            test = self.tests[0]
+            label, n = show(test.baseline_label), test.examples
+            said.append(f"test: {n:,} examples; always {label} would be right on {test.baseline:.2%}")
+            if len(self) > 1 and test.interval is not None:
+                said.append("each interval holds for its rule alone, not for the best of several")
+            if test.trained_on:
+                said.append(f"the models were trained on the first {test.trained_on:,} examples of the test")
+        return said
+
+    def __repr__(self) -> str:
+        """Return the table as text."""
+        return "\n".join([self.table().text(), *self.notes()])
+
+    def _repr_html_(self) -> str:
+        """Return an HTML table for notebooks."""
+        return self.table().html()
+
+    def _row(self, i: int, *, two: bool) -> list[str]:
+        run, bound = self[i], self[i].margin_upper_bound
+        row = [repr(run.rule), f"{run.mistakes:,}", f"{run.mistakes / run.rounds:.2%}"]
+        if two:
+            row += [f"{run.mistakes_positive:,}", f"{run.mistakes_negative:,}"]
+        shown = rounded_up(bound) if bound is not None and math.isfinite(bound) else ""
+        row += [f"{run.updates:,}", shown, f"{self.seconds[i]:.3f}"]
+        if self.tests:
+            test = self.tests[i]
+            row += [f"{test.accuracy:.2%}", "" if test.interval is None else show_interval(test.interval)]
+        return row

@@ -1,0 +1,149 @@
+"""Evaluation of runs on examples that are read once, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.data.checksum import Checksum
+from onlinear.data.chunk import Chunk
+from onlinear.data.labels import ManyClasses
+from onlinear.engine.flat import Floats
+from onlinear.errors import DataError, ParameterError
+from onlinear.models.state import State, sealed
+from onlinear.runs.auc import RocCurve
+from onlinear.runs.beginning import open_chunks
+from onlinear.runs.evaluation import Evaluation
+from onlinear.runs.learner import classes_of
+from onlinear.runs.outcome import Run
+from onlinear.runs.scoring import Scored, Scorer
+from onlinear.streams.stream import Stream
+
+_MOST_CLASSES = 1 << 10
+"""The largest number of classes with a confusion matrix, which then takes 8 MB."""
+_INEXACT = 1e-12
+"""More than the relative error of SciPy's quantiles, by which the interval is widened."""
+
+
+def evaluate(
+    runs: Sequence[Run], X: Any, y: Any = None, *, delta: float = 0.05, strict: bool = False
+) -> list[Evaluation]:
+    """Evaluate runs that know the same classes and features, all in one reading; see `onlinear.Run.evaluate`."""
+    if not 0.0 < delta < 1.0:
+        raise ParameterError(f"delta is {delta!r}; it must be between 0 and 1")
+    stream = X.independent() if y is None and isinstance(X, Stream) else None
+    for run in runs:
+        if stream is not None:
+            classes = classes_of(run.state)
+            if isinstance(classes, ManyClasses):
+                raise ParameterError("a stream has two labels; evaluate more classes on X and y or on blocks (X, y)")
+            stream.expect(classes)
+            stream.check_features(run.state.names, run.state.reading)
+        else:
+            run.check_columns(X)
+    tallies = [Tally(run.state, strict=strict) for run in runs]
+    for chunk in open_chunks(X if stream is None else stream, y):
+        for tally in tallies:
+            tally.add(chunk)
+    skipped = 0 if stream is None else stream.skipped
+    return [
+        tally.evaluation(f"Evaluation of {run.rule!r}", delta, skipped)
+        for run, tally in zip(runs, tallies, strict=True)
+    ]
+
+
+def binomial_interval(hits: int, n: int, delta: float) -> tuple[float, float]:
+    """Return the Clopper–Pearson interval for a probability, given the hits in n independent trials.
+
+    Above the upper end, at most this many hits have a probability below delta/2; below the lower end, at least this
+    many. The quantiles of the beta distribution give both ends.
+    """
+    from scipy.special import betainccinv, betaincinv
+
+    lower = float(betaincinv(hits, n - hits + 1, delta / 2.0)) if hits else 0.0
+    upper = float(betainccinv(hits + 1, n - hits, delta / 2.0)) if hits < n else 1.0
+    return lower * (1.0 - _INEXACT), min(1.0, upper * (1.0 + _INEXACT))
+
+
+class Tally:
+    """Counts what a run predicts, chunk after chunk."""
+
+    def __init__(self, state: State, *, strict: bool) -> None:
+        self._state = state
+        self._scorer = Scorer(state, strict=strict)
+        k = state.classes.size
+        self._support, self._predicted, self._hits = (np.zeros(k, dtype=np.int64) for _ in range(3))
+        self._confusion = np.zeros((k, k), dtype=np.int64) if k <= _MOST_CLASSES else None
+        self._curve = RocCurve() if k == 2 else None
+        self._ties = 0
+        self._checksum = None if state.checksum is None else Checksum()
+        self._trained_on = 0
+
+    def add(self, chunk: Chunk) -> None:
+        """Count the predictions for a chunk's examples."""
+        for scored in self._scorer.score(chunk):
+            codes = chunk.codes(self._scorer.classes, scored.span)
+            self._compare_with_training(chunk, scored, codes)
+            self._count(*(np.maximum(one, 0).astype(np.intp) for one in (codes, scored.codes)))
+            self._ties += _ties(scored)
+            if self._curve is not None:
+                self._curve.add(_single(scored.scores), codes > 0)
+
+    def evaluation(self, title: str, delta: float, skipped: int) -> Evaluation:
+        """Return the result."""
+        n = self._scorer.examples
+        if n == 0:
+            raise DataError("no examples")
+        self._scorer.finish()
+        area = None if self._curve is None else self._curve.area()
+        return Evaluation(
+            title=title,
+            classes=self._state.classes,
+            support=sealed(self._support),
+            predicted=sealed(self._predicted),
+            hits=sealed(self._hits),
+            confusion=None if self._confusion is None else sealed(self._confusion),
+            ties=self._ties,
+            auc=None if area is None else area.value,
+            auc_error=0.0 if area is None else area.error,
+            delta=delta,
+            interval=None if self._trained_on else binomial_interval(int(self._hits.sum()), n, delta),
+            trained_on=self._trained_on,
+            unknown=self._scorer.unknown,
+            skipped=skipped,
+        )
+
+    def _count(self, label: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
+        k = self._support.size
+        self._support += np.bincount(label, minlength=k)
+        self._predicted += np.bincount(predicted, minlength=k)
+        self._hits += np.bincount(label[label == predicted], minlength=k)
+        if self._confusion is not None:
+            self._confusion += np.bincount(k * label + predicted, minlength=k * k).reshape(k, k)
+
+    def _compare_with_training(self, chunk: Chunk, scored: Scored, codes: NDArray[Any]) -> None:
+        """Compare the checksum of the examples with that of the training, when there are as many."""
+        before = self._scorer.examples - codes.size
+        left = self._state.rounds - before
+        if self._checksum is None or left <= 0:
+            return
+        first = slice(0, left)
+        self._checksum.add(chunk.row_sums(scored.span, scored.block).part(first), codes[first])
+        if left <= codes.size and str(self._checksum) == self._state.checksum:
+            self._trained_on = self._state.rounds
+
+
+def _ties(scored: Scored) -> int:
+    """Return the number of examples with equal best scores."""
+    scores = scored.scores
+    if scores.ndim == 1:
+        return int(np.count_nonzero(scored.codes == 0))
+    return int(np.count_nonzero((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1))
+
+
+def _single(scores: Floats) -> Floats:
+    """Return the scores for two classes as one number per example: how far the second class is ahead."""
+    return scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0]

@@ -1,0 +1,121 @@
+"""Scoring examples with what has been learned, and noticing features that the model does not have."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.data.chunk import Chunk
+from onlinear.display import counted
+from onlinear.engine.flat import Floats
+from onlinear.engine.rows import Block, DenseBlock
+from onlinear.errors import DataError, DataWarning
+from onlinear.models.state import State, new_state, weights_of
+from onlinear.runs.learner import Learner
+
+
+class Scored(NamedTuple):
+    """Scored examples of a chunk: which ones, as a pass took them, their scores, and the predicted codes."""
+
+    span: slice
+    block: Block
+    scores: Floats
+    codes: NDArray[Any]
+
+
+class Scorer:
+    """Scores chunks, one after another, with the final weights of a state.
+
+    Features beyond those of the state have the weights that the rule starts with. The examples that have such features
+    are counted, or refused if `strict`.
+    """
+
+    def __init__(self, state: State, *, strict: bool = False) -> None:
+        self._learner = Learner.for_scoring(state.rule, state).predictor()
+        self.state = state
+        self.classes = self._learner.classes
+        self.examples = 0
+        self.unknown = 0
+        """Examples with features that the model does not have."""
+        self._strict = strict
+        self._first = ""
+        self._any_known = False
+
+    def score(self, chunk: Chunk) -> Iterator[Scored]:
+        """Yield the scores of a chunk's examples, block by block."""
+        learner = self._learner
+        learner.make_room(chunk)
+        for span in chunk.spans():
+            block = chunk.block(span, learner.bias, learner.normalize)
+            self._look_at(chunk, span.start, block)
+            n = span.stop - span.start
+            scores, codes, end = learner.score(block, n, self.state.rounds + self.examples)
+            if end < n:
+                raise learner.refuse(chunk, span.start + end)
+            self.examples += n
+            yield Scored(span, block, scores, codes)
+
+    def score_all(self, chunk: Chunk) -> tuple[Floats, NDArray[Any]]:
+        """Return the scores and codes of all examples of a chunk; no examples give empty arrays of the right type."""
+        parts = [(scored.scores, scored.codes) for scored in self.score(chunk)]
+        self.finish()
+        if not parts:
+            return self._learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]
+        scores, codes = zip(*parts, strict=True)
+        return np.concatenate(scores), np.concatenate(codes)
+
+    def finish(self) -> None:
+        """Warn if examples had features that the model does not have."""
+        if not self.unknown:
+            return
+        width = counted(self.state.n_features, "feature")
+        if not self._any_known:
+            words = f"no example has any of the model's {width}: are these the right data for this model?"
+        else:
+            weight = "their first weights" if self._starts_above_zero() else "no effect"
+            words = (
+                f"{self.unknown:,} of {counted(self.examples, 'example')} have features that are not among the model's"
+                f" {width}; these features have {weight}"
+            )
+        warnings.warn(f"{words} (first: {self._first}; --strict, strict=True makes it an error)", DataWarning, 4)
+
+    def _look_at(self, chunk: Chunk, first: int, block: Block) -> None:
+        """Count the examples with features that the model does not have."""
+        known = self.state.n_features
+        if not self._any_known:
+            self._any_known = _has_entry_below(block, known)
+        if chunk.width <= known:
+            return
+        rows, columns = _entries_from(block, known)
+        if not rows.size:
+            return
+        if not self._first:
+            self._first = f"{chunk.place(first + int(rows[0]))}, {chunk.feature(int(columns[0]))}"
+        if self._strict:
+            raise DataError(f"{self._first}: the model has no such feature; it has {known:,}")
+        self.unknown += np.unique(rows).size
+
+    def _starts_above_zero(self) -> bool:
+        return bool(weights_of(new_state(self._learner.engine_rule, 1)).any())
+
+
+def _has_entry_below(block: Block, width: int) -> bool:
+    """Tell whether a block has features below `width`; a dense one has all of them."""
+    if isinstance(block, DenseBlock):
+        return True
+    entries = slice(int(block.indptr[0]), int(block.indptr[-1]))
+    return bool(((block.indices[entries] < width) & (block.values[entries] != 0.0)).any())
+
+
+def _entries_from(block: Block, width: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the rows and columns of the entries from column `width` on that are not 0."""
+    if isinstance(block, DenseBlock):
+        rows, columns = np.nonzero(block.values[:, width:])
+        return rows, columns + width
+    first, end = int(block.indptr[0]), int(block.indptr[-1])
+    entries = first + np.flatnonzero((block.indices[first:end] >= width) & (block.values[first:end] != 0.0))
+    return np.searchsorted(block.indptr, entries, side="right") - 1, block.indices[entries]

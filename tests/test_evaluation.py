@@ -1,0 +1,344 @@
+"""Evaluation: the measures of scikit-learn in one reading, an exact interval, and what is said about odd data."""
+
+import math
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.stats
+import sklearn.metrics
+from hypothesis import given
+
+import onlinear
+from onlinear.errors import DataError, DataWarning, ParameterError
+from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
+from onlinear.runs.auc import EXACT, RocCurve
+from onlinear.runs.evaluating import binomial_interval
+from onlinear.runs.evaluation import show_interval
+from strategies import BLOCKS, in_blocks, many_classes, real
+
+NEAR = {"rel": 0.0, "abs": 1e-12}
+
+
+def agrees_with_sklearn(found, y, predicted, classes):
+    """Compare with scikit-learn on the same predictions: over all classes one by one, and its own macro averages."""
+    metrics = sklearn.metrics
+    listed = {"labels": classes, "zero_division": 0}
+    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, predicted), **NEAR)
+    assert found.error == pytest.approx(1.0 - metrics.accuracy_score(y, predicted), **NEAR)
+    assert found.confusion.tolist() == metrics.confusion_matrix(y, predicted, labels=classes).tolist()
+    precision, recall, f1, support = metrics.precision_recall_fscore_support(y, predicted, **listed)
+    assert found.precision == pytest.approx(precision, **NEAR)
+    assert found.recall == pytest.approx(recall, **NEAR)
+    assert found.f1 == pytest.approx(f1, **NEAR)
+    assert found.support.tolist() == support.tolist()
+    macro = metrics.precision_recall_fscore_support(y, predicted, average="macro", zero_division=0)
+    assert (found.macro_precision, found.macro_recall, found.macro_f1) == pytest.approx(macro[:3], **NEAR)
+    assert found.baseline == max(y.tolist().count(label) for label in classes) / y.size
+
+
+@given(real(max_width=3), real(max_width=3), st.booleans())
+def test_two_classes_as_in_scikit_learn(learned, data, intercept):
+    (X, y), (more, z) = learned, data
+    width = min(X.shape[1], more.shape[1])
+    X, more = X[:, :width], more[:, :width]
+    run = onlinear.run(Perceptron(), X, y, fit_intercept=intercept)
+    scores, predicted = run.decision_function(more), run.predict(more)
+    whole = run.evaluate(more, z)
+    agrees_with_sklearn(whole, z, predicted, [-1, 1])
+    assert whole.auc == pytest.approx(sklearn.metrics.roc_auc_score(z, scores), **NEAR)
+    assert whole.auc_error == 0.0
+    assert whole.ties == np.count_nonzero(scores == 0.0)
+    for size in BLOCKS[:2]:
+        assert run.evaluate(in_blocks(more, z, size)).as_dict() == whole.as_dict()
+    assert run.evaluate(onlinear.open_stream(more, z)).as_dict() == whole.as_dict()
+    assert run.evaluate(scipy.sparse.csr_array(more), z).as_dict() == whole.as_dict()
+
+
+@given(many_classes(max_width=4))
+def test_many_classes_as_in_scikit_learn(data):
+    X, y, k = data
+    names = np.array([f"class {r:02}" for r in range(max(k, 3))])
+    run = onlinear.run(MarginPerceptron(0.5), X, names[y], classes=names)
+    whole = run.evaluate(X, names[y])
+    agrees_with_sklearn(whole, names[y], run.predict(X), names)
+    assert whole.auc is None
+    assert run.evaluate(in_blocks(X, names[y], 3)).as_dict() == whole.as_dict()
+
+
+def test_a_vector_for_each_of_two_classes_has_an_auc():
+    X, y = onlinear.datasets.noisy(n=300, seed=1)
+    state = onlinear.runs.state_before(Perceptron(), [-1, 1], 20, multiclass=True)
+    run = onlinear.run(Perceptron(), X, y, state=state)
+    scores = run.decision_function(X)
+    assert run.evaluate(X, y).auc == pytest.approx(
+        sklearn.metrics.roc_auc_score(y, scores[:, 1] - scores[:, 0]), **NEAR
+    )
+
+
+# --- AUC ------------------------------------------------------------------------------------------
+
+
+def share_of_ordered_pairs(scores, positive):
+    """The AUC by its definition, pair by pair."""
+    high, low = (scores[which].tolist() for which in (positive, ~positive))
+    won = sum(2 * (p > n) + (p == n) for p in high for n in low)
+    return Fraction(won, 2 * len(high) * len(low)) if high and low else None
+
+
+def area_of(scores, positive, size, **limits):
+    curve = RocCurve(**limits)
+    for first in range(0, scores.size, size):
+        curve.add(scores[first : first + size], positive[first : first + size])
+    return curve.area()
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9) | st.floats(-9, 9, width=32), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 70),
+    st.integers(1, 12),
+)
+def test_the_auc_is_exact_or_within_its_bound(pairs, exact, edges):
+    scores = np.array([score for score, _ in pairs], dtype=np.float64)
+    positive = np.array([which for _, which in pairs])
+    true = share_of_ordered_pairs(scores, positive)
+    area = area_of(scores, positive, 7, exact=exact, edges=edges)
+    assert {area_of(scores, positive, size, exact=exact, edges=edges) for size in (1, 60)} == {area}
+    if true is None:
+        assert area is None
+        return
+    assert abs(Fraction(area.value) - true) <= Fraction(area.error) + Fraction(1, 2**53)
+    if scores.size <= exact or np.unique(scores).size <= min(edges, np.unique(scores[:exact]).size):
+        assert area == (float(true), 0.0)
+
+
+def test_the_auc_of_a_long_stream():
+    rng = np.random.default_rng(0)
+    n = EXACT + 200_000
+    positive = rng.random(n) < 0.3
+    scores = rng.normal(size=n) + positive
+    area = area_of(scores, positive, 1 << 16)
+    true = sklearn.metrics.roc_auc_score(positive, scores)
+    assert 0.0 < abs(area.value - true) <= area.error < 1e-5
+    # Scores of few values are counted exactly, however long the stream is.
+    coarse = np.round(scores)
+    assert area_of(coarse, positive, 1 << 16).error == 0.0
+
+
+# --- The interval ---------------------------------------------------------------------------------
+
+
+def tail(n, p, counts):
+    return sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in counts)
+
+
+@given(st.integers(1, 14), st.data(), st.sampled_from([0.01, 0.05, 0.3]))
+def test_the_interval_is_that_of_clopper_and_pearson(n, data, delta):
+    hits = data.draw(st.integers(0, n))
+    lower, upper = (Fraction(end) for end in binomial_interval(hits, n, delta))
+    half = Fraction(delta) / 2
+    # Rounded outward: the ends themselves are excluded with the declared probability, and no more than they must.
+    assert lower == 0 if hits == 0 else tail(n, lower, range(hits, n + 1)) <= half
+    assert upper == 1 if hits == n else tail(n, upper, range(hits + 1)) <= half
+    wide = Fraction(1, 10**9)
+    assert hits == 0 or tail(n, lower * (1 + wide), range(hits, n + 1)) > half
+    assert hits == n or tail(n, upper * (1 - wide), range(hits + 1)) > half
+
+
+@given(st.integers(1, 10), st.fractions(0, 1, max_denominator=64), st.sampled_from([0.05, 0.4]))
+def test_the_interval_covers_as_declared(n, p, delta):
+    held = [k for k in range(n + 1) if binomial_interval(k, n, delta)[0] <= p <= binomial_interval(k, n, delta)[1]]
+    assert tail(n, p, held) >= 1 - Fraction(delta)
+
+
+def test_the_interval_of_many_examples():
+    lower, upper = binomial_interval(900_000_000, 1_000_000_000, 0.05)
+    usual = scipy.stats.norm.interval(0.95, 0.9, math.sqrt(0.09 / 1e9))
+    assert (lower, upper) == pytest.approx(usual, abs=1e-8)
+    assert lower < 0.9 < upper
+    assert show_interval((2 / 3, 2 / 3)) == "66.6666% to 66.6667%"
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.5, float("nan")])
+def test_delta_is_a_probability(delta):
+    with pytest.raises(ParameterError, match=r"delta is .*; it must be between 0 and 1"):
+        a_run().evaluate([[1.0]], [1], delta=delta)
+
+
+# --- What is said ---------------------------------------------------------------------------------
+
+
+def a_run():
+    """The score is x itself."""
+    return onlinear.run(Perceptron(), [[1.0], [-2.0]], [1, -1], start=[1.0])
+
+
+def fact(found, name):
+    return [value for each, value in found._facts() if each == name]
+
+
+def test_the_summary():
+    found = a_run().evaluate([[1.0], [2.0], [-1.0], [0.0], [3.0]], [1, -1, -1, 1, 1])
+    assert repr(found).splitlines()[:2] == ["Evaluation of Perceptron(tie='mistake')", "  examples       5"]
+    assert fact(found, "accuracy") == ["60.00%: 3 correct, 2 wrong"]
+    assert fact(found, "baseline") == ["60.00%: always 1, the most frequent label. The model is no better than that"]
+    assert fact(found, "ties") == ["1 example, predicted as the first of the tied classes"]
+    assert repr(found).splitlines()[-3:] == [
+        "label \\ predicted  -1  1",
+        "-1                  1  1",
+        "1                   1  2",
+    ]
+    assert "<td>-1</td>" in found._repr_html_()
+    assert found.as_dict()["classes"][1] == {
+        "label": 1, "precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "support": 3, "predicted": 3
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="read-only"):
+        found.support[0] = 7
+    with pytest.raises(AttributeError):
+        found.ties = 0
+
+
+def test_a_model_below_the_baseline():
+    found = a_run().evaluate([[1.0], [1.0], [1.0], [-1.0]], [-1, -1, -1, 1])
+    assert fact(found, "baseline") == ["75.00%: always -1, the most frequent label. The model is worse than that"]
+    good = a_run().evaluate([[1.0], [-1.0]], [1, -1])
+    assert fact(good, "baseline") == ["50.00%: always -1, the most frequent label"]
+
+
+def test_what_is_undefined():
+    found = a_run().evaluate([[1.0], [2.0]], [-1, -1])
+    assert found.auc is None
+    assert found.as_dict()["auc_error"] is None
+    assert fact(found, "AUC") == ["undefined: all examples have the same label"]
+    assert fact(found, "baseline") == ["100.00%: always -1, the most frequent label, and the only one here"]
+    assert fact(found, "undefined") == [
+        "the precision of 1 class never predicted; 0 is shown",
+        "the recall of 1 class without an example; 0 is shown",
+    ]
+    with pytest.raises(DataError, match="no examples"):
+        a_run().evaluate(iter([]))
+
+
+def test_unknown_labels_are_errors_or_skipped(tmp_path):
+    run = a_run()
+    with pytest.raises(DataError, match=r"row 1: label 3; the labels are -1 \(negative\) and 1 \(positive\)"):
+        run.evaluate([[1.0], [2.0]], [1, 3])
+    path = tmp_path / "data.svm"
+    path.write_text("1 1:2\n3 1:1\n-1 1:x\n-1 1:2\n")
+    like = onlinear.train(Perceptron(), onlinear.open_stream([[1.0], [-1.0]], [1, -1]))
+    with pytest.raises(DataError, match=r"data.svm:2: label 3"):
+        run.evaluate(onlinear.open_stream(path, like=like))
+    found = run.evaluate(onlinear.open_stream(path, like=like, on_error="skip"))
+    assert (found.examples, found.skipped) == (2, 2)
+    assert fact(found, "skipped") == ["2 lines, not counted above"]
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_examples_of_the_training_are_noticed(intercept):
+    X, y = onlinear.datasets.noisy(n=60, seed=3)
+    run = onlinear.train(Perceptron(), X[:40], y[:40], fit_intercept=intercept)
+    for size in (1, 7, 60):
+        found = run.evaluate(in_blocks(X, y, size))
+        assert (found.trained_on, found.interval) == (40, None)
+        assert "trained on the first 40 of these examples" in repr(found)
+    assert "trained on these examples" in repr(run.evaluate(scipy.sparse.csr_array(X[:40]), y[:40]))
+    for part in (slice(0, 39), slice(1, 60), slice(40, 60)):
+        found = run.evaluate(X[part], y[part])
+        assert found.trained_on == 0
+        assert found.interval == binomial_interval(found.correct, found.examples, 0.05)
+    y[5] = -y[5]
+    assert run.evaluate(X, y).trained_on == 0
+
+
+def test_many_classes_are_shown_briefly():
+    names = [f"c{r:02}" for r in range(30)]
+    X, y = np.eye(30), np.array(names)
+    run = onlinear.converge(Perceptron(), X, y, classes=names)
+    X[[2, 3]] = X[[3, 2]]
+    shown = repr(run.evaluate(X, y))
+    assert [line.split() for line in shown.splitlines()[-3:]] == [
+        ["label", "predicted", "most", "frequent", "confusions"],
+        ["'c02'", "'c03'", "1"],
+        ["'c03'", "'c02'", "1"],
+    ]
+    assert fact(run.evaluate(X, y), "AUC") == ["for two classes only"]
+    # Beyond some number of classes a matrix would be too large; the measures are not.
+    wide = [f"c{r:04}" for r in range(1_100)]
+    data = scipy.sparse.eye_array(1_100, format="csr")
+    found = onlinear.run(Perceptron(), data, wide, classes=wide).evaluate(data, wide)
+    assert found.confusion is None
+    assert found.as_dict()["confusion"] is None
+    assert "… 1,000 more" in repr(found)
+    assert found.support.tolist() == [1] * 1_100
+
+
+def test_randomised_predictions_are_those_of_predict():
+    X, y = onlinear.datasets.experts(N=5, n=400, best=0.1, seed=0)
+    run = onlinear.run(RandomizedWeightedMajority(), X[:200], y[:200])
+    found = run.evaluate(X[200:], y[200:])
+    assert found.correct == np.count_nonzero(run.predict(X[200:]) == y[200:])
+
+
+# --- Features that the model does not have ----------------------------------------------------------
+
+WIDE = np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 5.0], [-1.0, 1.0, 1.0]])
+LAYOUTS = [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_new_features_are_counted(layout):
+    run, X = a_run(), layout(WIDE)
+    words = "2 of 3 examples have features that are not among the model's 1 feature; these features have no effect"
+    first = r" \(first: row 1, column 2; --strict, strict=True makes it an error\)"
+    with pytest.warns(DataWarning, match=words + first):
+        found = run.evaluate(X, [1, 1, -1])
+    assert (found.unknown, found.correct) == (2, 3)
+    assert fact(found, "features") == ["2 examples with features that the model does not have"]
+    for ask in (
+        run.predict,
+        run.decision_function,
+        lambda X: list(run.predictions(onlinear.open_stream(X, [0, 0, 0]))),
+    ):
+        with pytest.warns(DataWarning, match=words):
+            ask(X)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_strict_refuses_new_features(layout):
+    run, X = a_run(), layout(WIDE)
+    stream = onlinear.open_stream(X, [1, 1, -1])
+    for ask in (
+        lambda: run.predict(X, strict=True),
+        lambda: run.decision_function(X, strict=True),
+        lambda: list(run.predictions(stream, strict=True)),
+        lambda: run.evaluate(X, [1, 1, -1], strict=True),
+        lambda: run.evaluate(stream, strict=True),
+    ):
+        with pytest.raises(DataError, match="row 1, column 2: the model has no such feature; it has 1"):
+            ask()
+    assert run.evaluate(layout(WIDE[:1]), [1], strict=True).unknown == 0
+
+
+def test_new_features_of_winnow_have_weights():
+    X, y = onlinear.datasets.disjunction(k=2, N=4, n=40, seed=0)
+    run = onlinear.run(Winnow(threshold=2.0), X, y)
+    with pytest.warns(DataWarning, match="these features have their first weights"):
+        run.predict([[1.0, 0.0, 0.0, 0.0, 1.0]])
+
+
+def test_none_of_the_features():
+    with pytest.warns(DataWarning, match="no example has any of the model's 1 feature: are these the right data"):
+        a_run().evaluate(scipy.sparse.csr_array(WIDE[:, [1, 0, 2]] * [0.0, 1.0, 1.0]), [1, 1, -1])
+
+
+def test_new_columns_and_categories_of_a_table(tmp_path):
+    (tmp_path / "old.csv").write_text("a,c,label\n1,x,yes\n-2,y,no\n")
+    (tmp_path / "new.csv").write_text("a,c,label\n1,x,yes\n-2,z,no\n")
+    run = onlinear.train(Perceptron(), onlinear.open_stream(tmp_path / "old.csv"))
+    stream = onlinear.open_stream(tmp_path / "new.csv", like=run)
+    with pytest.warns(DataWarning, match=r"1 of 2 examples .*first: .*new.csv:3, .*c=z"):
+        assert run.evaluate(stream).unknown == 1
+    with pytest.raises(DataError, match=r"new.csv:3, .*c=z.*: the model has no such feature; it has 3"):
+        run.evaluate(stream, strict=True)
