@@ -20,7 +20,7 @@ from sklearn.datasets import load_svmlight_file
 
 import onlinear
 from onlinear.rules import Perceptron
-from onlinear.streams import pack
+from onlinear.streams import convert
 
 ROWS = 200_000
 TURNS = 6
@@ -91,7 +91,7 @@ def against_peers(folder):
     begin = time.perf_counter()
     generate.write(text, ROWS, wabbit=theirs)
     made = time.perf_counter() - begin
-    pack(onlinear.open_stream(text), packed)
+    convert(onlinear.open_stream(text), packed)
     blocks = list(onlinear.open_stream(text))
     entries = sum(X.nnz for X, _ in blocks)
     run = learn(onlinear.open_stream(text))

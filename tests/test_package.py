@@ -22,7 +22,7 @@ PUBLIC = {
         estimators load max_margin open_stream rules run separability streams theory train verify_lemmas""",
     "onlinear.estimators": """BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier OnlineClassifier
         PerceptronClassifier WinnowClassifier""",
-    "onlinear.streams": "Chunk Reading Stream open_stream pack",
+    "onlinear.streams": "Chunk Reading Stream convert open_stream",
     "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
         index rule size squared_norm trial uniform value weight""",
     "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",

@@ -58,8 +58,8 @@ def files(folder):
     scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_array(X))
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", Y)
-    onlinear.streams.pack(onlinear.open_stream(folder / "data.svm"), folder / "packed.arrow")
-    onlinear.streams.pack(onlinear.open_stream(folder / "data.csv"), folder / "packed.parquet")
+    onlinear.streams.convert(onlinear.open_stream(folder / "data.svm"), folder / "packed.arrow")
+    onlinear.streams.convert(onlinear.open_stream(folder / "data.csv"), folder / "packed.parquet")
     with_labels = {"sparse.npz", "X.npy"}
     for path in sorted(folder.iterdir()):
         if path.name != "y.npy":
@@ -298,7 +298,7 @@ def test_a_run_goes_on_only_with_features_of_its_kind(tmp_path):
         onlinear.run(Perceptron(), other, state=hashed)
     # What has been converted knows how, and is not taken for something else.
     packed = tmp_path / "packed.arrow"
-    onlinear.streams.pack(onlinear.open_stream(second, encode="hash", hash_bits=8, missing="zero"), packed)
+    onlinear.streams.convert(onlinear.open_stream(second, encode="hash", hash_bits=8, missing="zero"), packed)
     with pytest.raises(DataError, match="hash_bits is 8, not 10"):
         next(hashed.predictions(onlinear.open_stream(packed, like=hashed, labelled=False)))
     numbered = onlinear.run(Perceptron(), onlinear.open_stream(X, Y))
@@ -473,7 +473,7 @@ def test_the_registry_is_what_command_line_and_docs_say():
 
 def test_a_converted_file_can_be_named_as_what_it_is_and_as_what_holds_it(tmp_path):
     path = tmp_path / "packed.arrow"
-    onlinear.streams.pack(onlinear.open_stream(X, Y), path)
+    onlinear.streams.convert(onlinear.open_stream(X, Y), path)
     for name in (None, "arrow", "converted"):
         assert read(onlinear.open_stream(path, format=name))[0].tolist() == X.tolist()
     plain = tmp_path / "plain.arrow"

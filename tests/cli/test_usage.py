@@ -48,7 +48,10 @@ ROOT = Path(__file__).parents[2]
         (["train", "real.svm", "--max-features", "0"], "--max-features"),
         (["compare", "real.svm", "--rules", ","], "no rule is given"),
         (["compare", "real.svm"], "Missing option '--rules'"),
-        (["convert", "real.svm", "-o", "real.csv"], "real.csv must end with .arrow or .parquet"),
+        (
+            ["convert", "real.svm", "-o", "real.csv"],
+            "real.csv must end with .arrow, .parquet, or for libsvm text with .svm",
+        ),
         (["predict"], "Missing argument 'MODEL'"),
         (["train", "real.svm", "--rule", ""], "no rule is named"),
         (["train", "real.svm", "--rule", ":"], "':' is not of the form FILE.py:CLASS or MODULE:CLASS"),

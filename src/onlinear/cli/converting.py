@@ -9,12 +9,10 @@ import click
 
 from onlinear.cli.command import Command
 from onlinear.cli.options import data_argument, open_data, paths, print_options, quarantine_of, reading_options
-from onlinear.cli.output import Summary, show_json, skipped_facts, skipped_words
+from onlinear.cli.output import Summary, say, show_json, skipped_facts, skipped_words
 from onlinear.cli.places import check_places
 from onlinear.cli.progress import show_labels, working
 from onlinear.display import counted
-
-_ENDINGS = (".arrow", ".parquet")
 
 
 @click.command("convert", cls=Command)
@@ -25,25 +23,26 @@ _ENDINGS = (".arrow", ".parquet")
     type=click.Path(),
     required=True,
     metavar="FILE",
-    help="The file to write: FILE.arrow is faster to read, FILE.parquet is smaller.",
+    help="The file to write: FILE.arrow is faster to read, FILE.parquet is smaller; FILE.svm, .libsvm, .svmlight or"
+    " .txt, also with .gz, is libsvm text.",
 )
 @reading_options
 @print_options
 def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **reading: Any) -> None:
-    """Convert DATA to a format that is fast to read.
+    """Convert DATA to a format that is fast to read, or to libsvm text.
 
-    Training on the converted file gives the same model as training on DATA.
+    Training on the converted Arrow or Parquet file gives the same model as training on DATA. libsvm text has numbers as
+    labels, and no names of features.
 
     \b
     onlinear convert data.csv --label spam -o data.arrow
     onlinear train data.arrow --passes 10
+    onlinear convert data.parquet -o data.svm.gz
     """
     aside = quarantine_of(reading, output)
     check_places({"--output": output, "--quarantine": aside}, paths(data), labels=reading["labels"])
-    if Path(output).suffix.lower() not in _ENDINGS:
-        raise click.BadParameter(f"{output} must end with {' or '.join(_ENDINGS)}", param_hint="--output")
 
-    from onlinear.streams.formats.packed import pack
+    from onlinear.streams.converting import convert, is_text
 
     stream = open_data(data, reading, output=output)
     started = False
@@ -56,7 +55,9 @@ def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **re
                 started = True
             report(n)
 
-        n = pack(stream, output, progress=progress)
+        n = convert(stream, output, progress=progress)
+    if stream.names is not None and is_text(output) and not quiet and not as_json:
+        say("libsvm text has no names of features; FILE.arrow and FILE.parquet keep them")
     size = Path(output).stat().st_size
     if as_json:
         skipped = skipped_facts(stream.skipped, aside)

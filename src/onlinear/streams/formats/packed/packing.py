@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from onlinear.atomic import open_replacement
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import plain
-from onlinear.engine.rows import Block, SparseBlock
+from onlinear.engine.rows import SparseBlock
 from onlinear.errors import DataError, ParameterError
+from onlinear.streams.formats.finite import finite_block
 from onlinear.streams.formats.packed.files import WRITERS, BatchWriter
 from onlinear.streams.formats.packed.form import End, batch_sum, schema
 from onlinear.streams.stream import Stream
@@ -112,7 +112,7 @@ class _BatchCutter:
                 yield self._rows(chunk, span)
 
     def _rows(self, chunk: Chunk, span: slice) -> _RowsToPack:
-        block = chunk.block(span)
+        block = finite_block(chunk, span)
         sparse = isinstance(block, SparseBlock)
         if self.sparse is None:
             self.sparse, self.dtype, self.width = sparse, block.values.dtype, chunk.width
@@ -124,17 +124,12 @@ class _BatchCutter:
         self.width = max(self.width, chunk.width)
         positive = np.asarray(chunk.y[span] == self.classes[1])  # type: ignore[index]  # set with the first chunk
         if not isinstance(block, SparseBlock):
-            _check_values(chunk, span, block)
             return _RowsToPack(positive, self._cast(chunk, span, block.values), None, None)
-        first, end = int(block.indptr[0]), int(block.indptr[-1])
-        indptr = block.indptr.astype(np.int64) - first
-        block = block._replace(values=block.values[first:end], indices=block.indices[first:end], indptr=indptr)
-        _check_values(chunk, span, block)
         most = int(block.indices.max(initial=0))
         if most > _LARGEST_INDEX:
             raise DataError(f"{chunk.place(span.start)}: index {most}; at most 2^31 features can be converted")
         values = self._cast(chunk, span, block.values)
-        return _RowsToPack(positive, values, block.indices.astype(np.int32, copy=False), indptr)
+        return _RowsToPack(positive, values, block.indices.astype(np.int32, copy=False), block.indptr)
 
     def _cast(self, chunk: Chunk, span: slice, values: NDArray[Any]) -> NDArray[Any]:
         if np.can_cast(values.dtype, self.dtype):
@@ -246,15 +241,3 @@ def _classes(stream: Stream) -> NDArray[Any]:
     except UnicodeEncodeError as error:
         raise DataError(f"the labels {classes.tolist()} are not valid Unicode") from error
     return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
-
-
-def _check_values(chunk: Chunk, span: slice, block: Block) -> None:
-    """Raise for values that are not finite, while their place is known."""
-    bad = ~np.isfinite(block.values)
-    if bad.any():
-        k = int(np.flatnonzero(bad.reshape(-1))[0])
-        row, column = divmod(k, chunk.width)
-        if isinstance(block, SparseBlock):
-            row, column = int(np.searchsorted(block.indptr, k, side="right")) - 1, int(block.indices[k])
-        value = plain(block.values.reshape(-1)[k])
-        raise DataError(f"{chunk.place(span.start + row)}: column {column} is {value}, not a finite number")
