@@ -15,6 +15,7 @@ def run(*arguments, code=0):
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output
+    result.stderr_bytes = without_notices(result.stderr_bytes)
     return result
 
 
@@ -29,13 +30,23 @@ def refused(constant):
 
 def process(*arguments, **options):
     """Run a command in a process of its own."""
-    return subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=120, **options)
+    return finished(command(*arguments), **options)
 
 
 def shell(line, *arguments):
     """Run a command in a process of its own, with a line of the shell in which it is called "$@"."""
-    words = ["sh", "-c", line, "sh", *command(*arguments)]
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    return finished(["sh", "-c", line, "sh", *command(*arguments)])
+
+
+def finished(words, **options):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, **options)
+    done.stderr = without_notices(done.stderr.encode()).decode()
+    return done
+
+
+def without_notices(text):
+    """What was printed, but for the notices of what is compiled: they depend on what ran before."""
+    return b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"compiling "))
 
 
 def command(*arguments):

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from command_line import process
+from command_line import command
 from onlinear.engine.cache import CodeFiles
 
 KEY, CONTENT = "a signature", bytes(range(64))
@@ -181,7 +181,8 @@ def test_commands_survive_damage_and_announce_what_they_compile(tmp_path, monkey
     model = tmp_path / "model"
 
     def announced(*options):
-        done = process("train", tmp_path / "data.svm", "-o", model, *options)
+        words = command("train", tmp_path / "data.svm", "-o", model, *options)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr
         lines = done.stderr.splitlines()
         return [line for line in lines if line.startswith("compiling ")], model.read_bytes()
