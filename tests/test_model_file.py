@@ -90,6 +90,7 @@ def facts(run):
         "label type": type(state.classes[0]),
         "arrays": [(array.dtype, array.shape, array.tobytes()) for array in arrays],
         "origin": None if state.origin is None else state.origin.tobytes(),
+        "labels": None if state.labels is None else [(part.dtype, part.tolist()) for part in state.labels],
         "sums": (state.steps.hex(), state.reach.hex()),
     }
 

@@ -98,6 +98,7 @@ def run_facts(run: Run) -> dict[str, Any]:
         "mistakes": run.mistakes,
         "rate": run.mistakes / run.rounds if run.rounds else None,
         **_by_class(run),
+        **_beside(run),
         "updates": run.updates,
         "fit_intercept": run.state.fit_intercept,
         "normalize": run.state.normalize,
@@ -108,6 +109,16 @@ def run_facts(run: Run) -> dict[str, Any]:
         facts |= {"best_expert": int(made.argmin()), "best_expert_mistakes": int(made.min()), "regret": run.regret}
     if run.expected_mistakes is not None:
         facts["expected_mistakes"] = run.expected_mistakes
+    return facts
+
+
+def _beside(run: Run) -> dict[str, Any]:
+    """Return what is known from the labels alone."""
+    facts: dict[str, Any] = {}
+    if run.baselines is not None:
+        facts["baselines"] = run.baselines._asdict()
+    if run.order is not None:
+        facts["order"] = vars(run.order)
     return facts
 
 

@@ -61,6 +61,8 @@ class Watch:
             self._start(progress.classes)
         if progress.mark:
             self._mark(progress)
+        if progress.disorder is not None:
+            self._notice(progress.disorder, progress.rounds)
         if self._bar is not None:
             self._move(progress)
 
@@ -73,11 +75,19 @@ class Watch:
 
     def _mark(self, p: Progress) -> None:
         if self._json:
-            facts = {name: value for name, value in p._asdict().items() if name not in {"mark", "classes"}}
+            facts = {name: value for name, value in p._asdict().items() if name not in {"mark", "classes", "disorder"}}
             show_json(event="progress", **facts, rate=p.mistakes / p.rounds)
             return
         rate, recent = f"{p.mistakes / p.rounds:.2%}", f"{p.recent_mistakes / max(1, p.recent_rounds):.2%}"
         self._say(f"{p.rounds:>13,}  {p.mistakes:>11,}  {rate:>7}  {recent:>10}  {p.seconds:>8.2f}")
+
+    def _notice(self, place: str, rounds: int) -> None:
+        from onlinear.runs.baselines import SHUFFLE
+
+        if self._json:
+            show_json(event="order", place=place, rounds=rounds)
+        else:
+            self._say(f"{place}: the labels up to here are not in random order. {SHUFFLE}")
 
     def _move(self, p: Progress) -> None:
         if p.passes != self._pass:

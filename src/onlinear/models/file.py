@@ -26,9 +26,11 @@ from onlinear.models.header import (
     is_checksum,
     is_count,
     is_multiclass,
+    labels_of,
     mistakes_of,
     weight_count,
 )
+from onlinear.models.labels import record_as_json
 from onlinear.models.names import pack_names, unpack_names
 from onlinear.models.rule import describe, json_as_number, number_as_json, restore
 from onlinear.models.state import State, each_array, new_state, rule_for_width, sealed, weights_of
@@ -76,12 +78,14 @@ def write(
         "reach": number_as_json(state.reach),
         "reading": plain_json("reading", state.reading),
         "fingerprint": state.checksum,
+        **record_as_json(state.labels),
         "outcome": plain_json("outcome", outcome),
         "notes": plain_json("notes", notes),
     }
     try:
         check_reading(header["reading"], header["n_features"])
         check_notes(header["notes"])
+        labels_of(header)
     except ModelError as error:  # nothing is written that could not be loaded
         raise ParameterError(f"cannot save: {error}") from error
     write_tensors(path, header, tensors)
@@ -145,6 +149,7 @@ def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[st
             reading=header["reading"],
             checksum=header["fingerprint"],
             multiclass=is_multiclass(header),
+            labels=labels_of(header),
         )
     return state, header
 

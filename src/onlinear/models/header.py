@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from onlinear.data.label_record import LabelRecord
 from onlinear.errors import ModelError, ParameterError
+from onlinear.models.labels import json_as_record
 from onlinear.models.rule import check_description, json_as_number
 from onlinear.models.tensors import Entry, TensorFile
 from onlinear.models.values import json_as_labels
@@ -109,13 +111,14 @@ _MULTICLASS: _Schema = {
     "mistakes_by_class": ("a list of counts, at most 2^62", are_counts),
 }
 _CHECKED_ELSEWHERE = {"format", "version", "sha256", "rule", "classes"}
+_OPTIONAL = {"labels"}
 
 
 def check_header(file: TensorFile) -> None:
     """Raise unless the header is complete and valid, and the arrays that every model has match it."""
     header, entries = file.header, file.entries
     schema = _MULTICLASS if is_multiclass(header) else _HEADER
-    wrong = difference(header, schema.keys() | _CHECKED_ELSEWHERE)
+    wrong = difference(header, schema.keys() | _CHECKED_ELSEWHERE, _OPTIONAL)
     if wrong:
         raise ModelError(f"invalid header: {wrong}")
     check_description(header["rule"])
@@ -130,6 +133,7 @@ def check_header(file: TensorFile) -> None:
         raise ModelError(f"it has mistake counts for {len(mistakes)} classes, but {classes.size} labels")
     if max(sum(mistakes), header["updates"]) > header["rounds"]:
         raise ModelError(f"it has more mistakes or updates than its {header['rounds']:,} rounds")
+    labels_of(header)
     size = weight_count(header)
     _check_entry(entries, "weights", np.float64, size)
     if "origin" in entries:
@@ -183,6 +187,14 @@ def mistakes_of(header: dict[str, Any]) -> tuple[int, ...]:
     if is_multiclass(header):
         return tuple(header["mistakes_by_class"])
     return header["mistakes_negative"], header["mistakes_positive"]
+
+
+def labels_of(header: dict[str, Any]) -> LabelRecord | None:
+    """Return the record of the labels, if there is one."""
+    if "labels" not in header:
+        return None
+    mistakes = mistakes_of(header)
+    return json_as_record(header["labels"], len(mistakes), header["rounds"], sum(mistakes))
 
 
 def weight_count(header: dict[str, Any]) -> int:

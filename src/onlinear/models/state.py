@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.label_record import LabelRecord
 from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.errors import OnlinearError, RuleError
@@ -47,6 +48,9 @@ class State:
     """A running checksum of the examples, in hexadecimal, if they came from a stream. Resuming continues it."""
     multiclass: bool = False
     """Whether each class has a weight vector of its own; feature j of class r is then at index j·k + r of k classes."""
+
+    labels: LabelRecord | None = None
+    """A record of the labels of the first pass, for the baselines and the check of their order."""
 
     @property
     def fingerprint(self) -> str | None:

@@ -83,8 +83,8 @@ def compare(
     field.begin(course.stream, first, Options(fit_intercept, normalize, None, None, n_features, None))
     clock = Clock(field.leader(), progress)
     for chunk in itertools.chain([first], chunks):
-        for rows in clock.spans(chunk.n, course):
-            field.learn(chunk, rows)
+        for rows in clock.spans(chunk, course):
+            field.learn(chunk, rows, first_pass=course.number == 0)
     for entrant in field.entrants:
         entrant.learner.take_names(course.stream.names)
     runs = [Run(entrant.learner.rest()) for entrant in field.entrants]
@@ -112,10 +112,10 @@ class _Entrant:
         self.learner.learn(first.block(nothing, self.learner.bias, self.learner.normalize), codes)
         Checksum().add(first.row_sums(nothing), codes)
 
-    def learn(self, chunk: Chunk, rows: slice) -> None:
+    def learn(self, chunk: Chunk, rows: slice, *, first_pass: bool) -> None:
         """Learn from some rows of a chunk, and take the time."""
         start = time.perf_counter()
-        feed(self.learner, chunk, rows)
+        feed(self.learner, chunk, rows, first_pass=first_pass)
         self.seconds += time.perf_counter() - start
 
 
@@ -170,11 +170,11 @@ class _Field:
         """Return the first learner that will not be left out."""
         return next(entrant.learner for entrant in self.entrants if entrant.must_fit)
 
-    def learn(self, chunk: Chunk, rows: slice) -> None:
+    def learn(self, chunk: Chunk, rows: slice, *, first_pass: bool) -> None:
         """Learn from some rows of a chunk."""
         for entrant in list(self.entrants):
             try:
-                entrant.learn(chunk, rows)
+                entrant.learn(chunk, rows, first_pass=first_pass)
             except DataError as error:
                 if entrant.must_fit:
                     raise

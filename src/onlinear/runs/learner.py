@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
+from onlinear.data.label_record import new_record, with_new_classes
 from onlinear.data.labels import Classes, ManyClasses
 from onlinear.engine import passes
 from onlinear.engine.explain import RULE_FAULTS
@@ -55,6 +56,7 @@ class Learner:
         self.tie = TIES[rule.tie]
         self.counts = np.zeros(passes.MISTAKES + classes.labels.size, dtype=np.int64)
         self.sums = np.zeros(2)
+        self.labels = new_record(classes.labels.size)
         self.origin: Floats | None = None
         self.n_features = -1
         self.names: tuple[str, ...] | None = None
@@ -77,6 +79,7 @@ class Learner:
         """Return a learner that resumes from a state, with the current code of the rule."""
         learner = cls.for_scoring(rule, state)
         learner.arrays = each_array(np.copy, state.arrays)
+        learner.labels = each_array(np.copy, learner.labels)
         return learner
 
     @classmethod
@@ -90,6 +93,7 @@ class Learner:
             raise ParameterError("the state's weights do not fit its number of features")
         learner.counts[:] = state.rounds, state.updates, *state.mistakes_by_class
         learner.sums[:] = state.steps, state.reach
+        learner.labels = learner.labels if state.labels is None else state.labels
         learner.origin = state.origin
         learner.names, learner.reading = state.names, state.reading
         learner.checksum = None if state.checksum is None else Checksum(state.checksum)
@@ -113,6 +117,7 @@ class Learner:
         if fault is not None:
             raise fault
         each_array(sealed, self.arrays)
+        each_array(sealed, self.labels)
         if self.origin is not None:
             sealed(self.origin)
         return self.glance()
@@ -138,6 +143,7 @@ class Learner:
             reading=self.reading,
             checksum=None if self.checksum is None else str(self.checksum),
             multiclass=self.multiclass,
+            labels=self.labels if self.labels.counts.any() else None,
         )
 
     def twin(self) -> Learner:
@@ -146,6 +152,7 @@ class Learner:
         twin.arrays = each_array(np.copy, self.arrays)
         twin._room = None
         twin.counts, twin.sums = self.counts.copy(), self.sums.copy()
+        twin.labels = each_array(np.copy, self.labels)
         return twin
 
     @property
@@ -201,6 +208,7 @@ class Learner:
         counts = np.zeros(passes.MISTAKES + labels.size, dtype=np.int64)
         counts[: passes.MISTAKES] = self.counts[: passes.MISTAKES]
         counts[passes.MISTAKES + places] = self.counts[passes.MISTAKES :]
+        self.labels = with_new_classes(self.labels, places, labels.size)
         self.classes, self.counts, self._room = classes, counts, None
 
     def _entries(self, n: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinear.checks import check_unmasked
 from onlinear.data.chunk import Chunk
+from onlinear.data.label_record import MISTAKES, add_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import DataError, ParameterError
@@ -101,9 +102,12 @@ def feed(
     rows: slice | None = None,
     recorder: Recorder | None = None,
     weights: Floats = NO_WEIGHTS,
+    *,
+    first_pass: bool = True,
 ) -> None:
-    """Learn from a chunk, or from some of its rows."""
+    """Learn from a chunk, or from some of its rows. The labels of the first pass are recorded."""
     learner.make_room(chunk)
+    before = learner.mistakes
     for span in chunk.spans(rows):
         codes = chunk.codes(learner.classes, span)
         block = chunk.block(span, learner.bias, learner.normalize)._replace(weights=weights[span])
@@ -112,6 +116,10 @@ def feed(
             raise learner.refuse(chunk, span.start + end)
         if learner.checksum is not None:
             learner.checksum.add(chunk.row_sums(span, block), codes)
+        if first_pass:
+            add_labels(learner.labels, codes)
+    if first_pass:
+        learner.labels.tallies[MISTAKES] += learner.mistakes - before
 
 
 def as_weights(rule: Any, given: Any, n: int) -> Floats:

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from onlinear.data.labels import show
 from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
+from onlinear.data.order import OrderCheck
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
+from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, order_facts
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
@@ -84,6 +86,16 @@ class Run(Facts):
     def updates(self) -> int:
         """Rounds with a step."""
         return self.state.updates
+
+    @property
+    def baselines(self) -> Baselines | None:
+        """The mistakes of trivial predictions in the first pass (None: halting loops do not record labels)."""
+        return baselines_of(self.state.labels)
+
+    @property
+    def order(self) -> OrderCheck | None:
+        """Whether the labels of the first pass came in random order (None: it was not checked)."""
+        return None if self.state.labels is None else self.state.labels.order
 
     @property
     def weights(self) -> Floats:
@@ -278,6 +290,8 @@ class Run(Facts):
             ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
             ("classes", classes),
             ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
+            *(baseline_facts(self.baselines, self.rounds) if self.baselines else []),
+            *order_facts(self.order),
             ("updates", f"{self.updates:,}"),
         ]
         if self.state.fit_intercept and not self.state.multiclass:

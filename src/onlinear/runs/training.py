@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onlinear.atomic import check_replaceable
 from onlinear.data.chunk import Chunk
+from onlinear.data.label_record import NOTICED
 from onlinear.data.labels import Classes
 from onlinear.errors import DataError
 from onlinear.models.checkpoint import Checkpoint, describe_training
@@ -38,6 +39,8 @@ class Progress(NamedTuple):
     """Whether the number of rounds has doubled since the last such report; otherwise a block has ended."""
     classes: NDArray[Any]
     """The labels; of two, the negative one is first."""
+    disorder: str | None = None
+    """The place of the example at which the labels were found not to be in random order, in the report after it."""
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -114,8 +117,8 @@ def train(
         if course.begins:
             kept.begin_pass(course.number, course.contents)
         first = kept.pass_over(learner, chunk)
-        for rows in clock.spans(chunk.n, course, first):
-            feed(learner, chunk, rows)
+        for rows in clock.spans(chunk, course, first):
+            feed(learner, chunk, rows, first_pass=course.number == 0)
         kept.keep(learner, course.stream, chunk, first)
     if course.read:
         learner.take_names(course.stream.names)
@@ -165,25 +168,39 @@ class Clock:
         self._learner, self._report = learner, report
         self._start = time.monotonic()
         self._last = (learner.rounds, learner.mistakes)
+        self._noticed = self._in_disorder()
 
-    def spans(self, n: int, course: Course, first: int = 0) -> Iterator[slice]:
-        """Cut n rows where the number of rounds doubles; report after each part."""
-        while first < n:
-            end = n
+    def spans(self, chunk: Chunk, course: Course, first: int = 0) -> Iterator[slice]:
+        """Cut the rows of a chunk where the number of rounds doubles; report after each part."""
+        while first < chunk.n:
+            end = chunk.n
             if self._report is not None:
                 rounds = self._learner.rounds
-                end = min(n, first + (1 << rounds.bit_length()) - rounds)
+                end = min(chunk.n, first + (1 << rounds.bit_length()) - rounds)
             yield slice(first, end)
-            self._tick(course.number)
+            self._tick(course.number, self._new_disorder(chunk, end, course))
             first = end
 
-    def _tick(self, passes: int) -> None:
+    def _tick(self, passes: int, disorder: str | None) -> None:
         if self._report is None:
             return
         rounds, mistakes = self._learner.rounds, self._learner.mistakes
         mark = rounds & (rounds - 1) == 0
         recent = (rounds - self._last[0], mistakes - self._last[1])
         seconds = time.monotonic() - self._start
-        self._report(Progress(rounds, mistakes, *recent, passes, seconds, mark, self._learner.classes.labels))
+        labels = self._learner.classes.labels
+        self._report(Progress(rounds, mistakes, *recent, passes, seconds, mark, labels, disorder))
         if mark:
             self._last = (rounds, mistakes)
+
+    def _in_disorder(self) -> bool:
+        return bool(self._learner.labels.tallies[NOTICED])
+
+    def _new_disorder(self, chunk: Chunk, end: int, course: Course) -> str | None:
+        """Return where the labels were found not to be in random order, if that was in the rows before `end`."""
+        if self._noticed or not self._in_disorder():
+            return None
+        self._noticed, labels = True, self._learner.labels
+        noticed = int(labels.tallies[NOTICED])
+        # In shuffled data the place of the example does not tell where in the data it was noticed.
+        return f"round {noticed:,}" if course.window else chunk.place(end - 1 - labels.rounds + noticed)

@@ -1,0 +1,76 @@
+"""Whether labels come in random order: a check that is valid at every moment (P18)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onlinear.display import Facts, rounded_down
+
+ALPHA = 0.001
+"""The probability with which labels in random order are ever found not to be."""
+
+MOST_CLASSES = 64
+"""With more classes there is no check: it counts the pairs of neighbouring labels."""
+
+_THRESHOLD = math.log(1.0 / ALPHA)
+_ERROR = 2.0**-48
+"""How far a logarithm of the gamma function may be off, relative to itself, or to 1 where it is smaller."""
+
+
+@dataclass(frozen=True, repr=False)
+class OrderCheck(Facts):
+    """Whether labels come in random order.
+
+    Attributes
+    ----------
+    rounds : int
+        The number of labels.
+    log_evidence : float
+        ln E, the evidence against a random order, rounded down. It is at most ln(1/α) at all times, with probability
+        1 − α, if the order is random; α = 0.001.
+    noticed : int or None
+        The round in which E was first found to be at least 1/α. It is looked at when the number of rounds is a power
+        of two, and at the end.
+    """
+
+    rounds: int
+    log_evidence: float
+    noticed: int | None
+
+    def _facts(self) -> list[tuple[str, str]]:
+        found = "nothing against it" if self.noticed is None else f"refuted, as noticed in round {self.noticed:,}"
+        return [
+            ("random order", found),
+            ("ln E", f"at least {rounded_down(self.log_evidence)} after {self.rounds:,} rounds"),
+            ("refuted from", f"{rounded_down(_THRESHOLD)} on"),
+        ]
+
+
+def refutes_random_order(log_evidence: float) -> bool:
+    """Tell whether the evidence against a random order suffices."""
+    return log_evidence >= _THRESHOLD
+
+
+def log_order_evidence(counts: Sequence[int], pairs: Sequence[Sequence[int]]) -> float:
+    """Return ln E of labels, rounded down, where E = Q(y₁ … y_t)·t!/(c₁! ⋯ c_k!).
+
+    Q is the Krichevsky–Trofimov mixture over Markov chains that start in the first class:
+    Q = Π_a Γ(k/2)/Γ(n_a + k/2) · Π_b Γ(n_ab + ½)/Γ(½). Under an exchangeable law a sequence has at most the probability
+    c₁! ⋯ c_k!/t!, since its rearrangements are equally likely. So E is at most a likelihood ratio, and by Ville's
+    inequality P(E ≥ 1/α at any time) ≤ α.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        c_b, how often each of the k classes occurred.
+    pairs : sequence of sequences of int
+        n_ab, how often class b followed class a; the first label follows the first class.
+    """
+    k, lgamma = len(counts), math.lgamma
+    terms = [lgamma(sum(counts) + 1.0), *(-lgamma(c + 1.0) for c in counts)]
+    for row in pairs:
+        terms += [lgamma(k / 2), -lgamma(sum(row) + k / 2)]
+        terms += [part for n in row if n for part in (lgamma(n + 0.5), -lgamma(0.5))]
+    return math.fsum(terms) - _ERROR * math.fsum(max(1.0, abs(term)) for term in terms)

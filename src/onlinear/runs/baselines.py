@@ -1,0 +1,73 @@
+"""What trivial predictions would have got wrong in the rounds of a run, and what to do where a rule is no better."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import NamedTuple
+
+from onlinear.data.label_record import LAST_LABEL, MAJORITY, MISTAKES, LabelRecord
+from onlinear.data.order import OrderCheck
+
+
+class Baselines(NamedTuple):
+    """The mistakes of a rule beside those of predictions that look at no feature, in the same rounds.
+
+    Like the rule, they know only the labels of earlier rounds. Before the first label, both answer the first class.
+    """
+
+    rounds: int
+    """The rounds of the first pass."""
+    mistakes: int
+    """The rule's mistakes in these rounds."""
+    majority: int
+    """Those of answering the label that was the most frequent one so far; of several, the first class."""
+    last_label: int
+    """Those of repeating the last label."""
+
+
+def baselines_of(labels: LabelRecord | None) -> Baselines | None:
+    """Return the baselines, if labels were recorded."""
+    if labels is None:
+        return None
+    return Baselines(labels.rounds, *(int(labels.tallies[which]) for which in (MISTAKES, MAJORITY, LAST_LABEL)))
+
+
+def baseline_facts(baselines: Baselines, rounds: int) -> list[tuple[str, str]]:
+    """Return the baselines of a run as (name, value) pairs, with a remark where the rule makes more mistakes."""
+    seen, mistakes, majority, last_label = baselines
+    shown = (
+        f"{_share(majority, seen)} with the most frequent label so far,"
+        f" {_share(last_label, seen)} with the last label"
+    )
+    facts = _wrapped("baselines", shown)
+    if seen != rounds:
+        facts += _wrapped("", f"in the {seen:,} rounds of the first pass; there the rule makes {_share(mistakes, seen)}")
+    if mistakes > majority:
+        facts += _wrapped("", f"The rule makes more mistakes than the most frequent label so far. {_REMEDY}")
+    if mistakes > last_label:
+        facts += _wrapped("", "The rule makes more mistakes than the last label: neighbouring labels are alike.")
+    return facts
+
+
+def order_facts(order: OrderCheck | None) -> list[tuple[str, str]]:
+    """Return as (name, value) pairs that labels are not in random order; nothing if they may be."""
+    if order is None or order.noticed is None:
+        return []
+    return _wrapped(
+        "order",
+        f"The labels are not in random order, as noticed at round {order.noticed:,}. In another order there may be"
+        f" many more mistakes. {SHUFFLE}",
+    )
+
+
+SHUFFLE = "Shuffle over all of the data (--shuffle N, shuffle=N), unless new examples will come in the same order."
+_REMEDY = "Try an intercept, scaled or normalized inputs, shuffled examples, or another rule."
+_WIDTH = 100
+
+
+def _wrapped(name: str, text: str) -> list[tuple[str, str]]:
+    return [("" if i else name, line) for i, line in enumerate(textwrap.wrap(text, _WIDTH))]
+
+
+def _share(mistakes: int, rounds: int) -> str:
+    return f"{mistakes:,} ({mistakes / rounds:.2%})"
