@@ -153,7 +153,7 @@ def test_lines_that_are_no_examples(examples):
     failed = run("train", "third.svm", "-q", code=1)
     assert failed.stderr == "onlinear: error: third.svm:3: label 2; the labels are 0 (negative) and 1 (positive)\n"
     skipped = run("train", "bad.svm", "--on-error", "skip", "-o", "model")
-    assert "skipped   2 lines, in model.quarantine" in skipped.stdout
+    assert "skipped    2 lines, in model.quarantine" in skipped.stdout
     assert (examples / "model.quarantine").read_text().splitlines()[1::2] == lines[2:4]
     run("train", "bad.svm", "--on-error", "skip", "--quarantine", "aside")
     assert (examples / "aside").read_bytes() == (examples / "model.quarantine").read_bytes()
@@ -166,7 +166,7 @@ def test_lines_that_are_no_examples(examples):
 def test_where_nothing_is_skipped_no_file_is_touched(examples):
     (examples / "aside").write_text("mine")
     skip = ("real.svm", "--on-error", "skip", "--quarantine", "aside")
-    assert "  skipped   0 lines\n" in run("train", *skip).stdout
+    assert "  skipped    0 lines\n" in run("train", *skip).stdout
     assert run("compare", *skip, "--rules", "perceptron").stderr.endswith("\nskipped 0 lines\n")
     (end,) = lines_of("train", *skip, "-q")
     assert (end["skipped"], end["quarantine"]) == (0, None)

@@ -35,17 +35,13 @@ def baselines_of(labels: LabelRecord | None) -> Baselines | None:
 def baseline_facts(baselines: Baselines, rounds: int) -> list[tuple[str, str]]:
     """Return the baselines of a run as (name, value) pairs, with a remark where the rule makes more mistakes."""
     seen, mistakes, majority, last_label = baselines
-    shown = (
-        f"{_share(majority, seen)} with the most frequent label so far,"
-        f" {_share(last_label, seen)} with the last label"
-    )
-    facts = _wrapped("baselines", shown)
+    facts = [("baselines", f"majority so far {_share(majority, seen)}, last label {_share(last_label, seen)}")]
     if seen != rounds:
-        facts += _wrapped("", f"in the {seen:,} rounds of the first pass; there the rule makes {_share(mistakes, seen)}")
+        facts += _wrapped("", f"in the first pass; the rule {_share(mistakes, seen)} in these {seen:,} rounds")
     if mistakes > majority:
-        facts += _wrapped("", f"The rule makes more mistakes than the most frequent label so far. {_REMEDY}")
+        facts += _wrapped("", f"Worse than the most frequent label so far: {_REMEDY}.")
     if mistakes > last_label:
-        facts += _wrapped("", "The rule makes more mistakes than the last label: neighbouring labels are alike.")
+        facts += _wrapped("", "Worse than the last label: neighbouring labels are alike.")
     return facts
 
 
@@ -53,16 +49,17 @@ def order_facts(order: OrderCheck | None) -> list[tuple[str, str]]:
     """Return as (name, value) pairs that labels are not in random order; nothing if they may be."""
     if order is None or order.noticed is None:
         return []
-    return _wrapped(
-        "order",
-        f"The labels are not in random order, as noticed at round {order.noticed:,}. In another order there may be"
-        f" many more mistakes. {SHUFFLE}",
-    )
+    where = f"(noticed at round {order.noticed:,})"
+    return _wrapped("order", f"The labels are not in random order {where}. {IN_ANOTHER_ORDER}")
 
 
-SHUFFLE = "Shuffle over all of the data (--shuffle N, shuffle=N), unless new examples will come in the same order."
-_REMEDY = "Try an intercept, scaled or normalized inputs, shuffled examples, or another rule."
-_WIDTH = 100
+IN_ANOTHER_ORDER = (
+    "In another order there may be many more mistakes: shuffle (--shuffle N, shuffle=N), unless new examples come in"
+    " this order."
+)
+_REMEDY = "try an intercept, scaled or normalized inputs, shuffled examples, or another rule"
+_WIDTH = 67
+"""Summaries have at most 80 columns."""
 
 
 def _wrapped(name: str, text: str) -> list[tuple[str, str]]:
