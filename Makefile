@@ -38,12 +38,13 @@ bench: $(READY)
 	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/theory.py
 
-# Three minutes of arbitrary bytes; what is found goes to build/fuzz.
+# Four minutes of arbitrary bytes; what is found goes to build/fuzz.
 fuzz: $(READY)
 	.venv/$(PIP) --group fuzz
 	$(BIN)/python fuzz/libsvm.py lines 60
 	$(BIN)/python fuzz/libsvm.py numbers 60
 	$(BIN)/python fuzz/model_file.py 60
+	$(BIN)/python fuzz/certificate.py 60
 
 # Training killed at 50 moments.
 kill: $(READY)

@@ -307,6 +307,11 @@ def test_a_rule_of_ones_own_is_asked_for():
     again.verify(X, y, rule=Halfway)
     with pytest.raises(ParameterError, match="of the rule Halfway, not of Perceptron"):
         again.verify(X, y, rule=Perceptron)
+    for parameters in ({}, {"steps": 0.25}):
+        with pytest.raises(VerificationError):
+            Certificate(
+                {**certificate.record, "rule": {**certificate.record["rule"], "parameters": parameters}}
+            ).verify(X, y, rule=Halfway)
     assert short_names(certificate) == {"P12"}
     assert certificate.margin.separable
 
@@ -394,29 +399,8 @@ def test_alterations_too_small_to_matter_and_claims_left_out():
         with pytest.raises(VerificationError):
             Certificate({**certificate.record, name: value}).verify(X, y)
     record = copy.deepcopy(certificate.record)
-    record["bounds"][0]["value"] *= 1 - 1e-13
+    record["bounds"][0]["value"] *= 1 + 1e-13  # a weaker claim than is proven
     with pytest.raises(VerificationError, match="has been altered"):
-        Certificate(record).verify(X, y)
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("procedure", "passes"), 10**12),
-        (("separability", "shares", 0), "1e99999999999"),
-        (("separability", "rows", 0), -1),
-        (("options", "n_features"), 10**13),
-        (("data", "layout"), "mixed"),
-    ],
-)
-def test_crafted_certificates_do_no_harm(path, value):
-    X, y = tuple(onlinear.datasets.xor())
-    record = copy.deepcopy(onlinear.certify(onlinear.run(Perceptron(), X, y, fit_intercept=True), X, y).record)
-    place = record
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
-    with pytest.raises(VerificationError):
         Certificate(record).verify(X, y)
 
 
@@ -471,7 +455,7 @@ def test_an_outcome_of_other_examples_is_refused():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": 2}', "\ud800", "{" * 10_000])
 def test_what_is_no_certificate(text):
-    with pytest.raises(DataError, match=r"not a (complete )?certificate"):
+    with pytest.raises(DataError, match="not a certificate"):
         Certificate.from_json(text)
 
 

@@ -27,7 +27,7 @@ PUBLIC = {
         index rule size squared_norm trial uniform value weight""",
     "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
-    "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Margin
+    "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Limits Margin
         MarginInterval Separable Step Undecided best_comparator bounds certify distances hinge_loss margin max_margin
         radius rescale separability strip_width verify_lemmas""",
     "onlinear.theory.bounds": """Bound additive_adversary anytime backward batch_constant batch_schedule duality

@@ -189,7 +189,7 @@ def _loads(text: bytes | str) -> dict[str, Any]:
     """Return the object in a JSON text; the text must be ASCII, and keys must be unique."""
     try:
         text = text if isinstance(text, str) else text.decode("ascii")
-        value: dict[str, Any] = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant)
+        value: dict[str, Any] = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"invalid header: {error}") from error
     return value
@@ -203,7 +203,8 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(constant: str) -> float:
+def refuse_constant(constant: str) -> float:
+    """Raise for NaN and infinity, which Python would take for JSON."""
     raise ValueError(f"{constant} is not JSON")
 
 

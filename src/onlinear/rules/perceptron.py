@@ -10,6 +10,7 @@ import numpy as np
 from onlinear.engine.algebra import add, dot, squared_norm, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
+from onlinear.errors import ParameterError
 from onlinear.rules.compensated import accumulate
 from onlinear.rules.rule import Tie, check_number, rule
 
@@ -92,6 +93,8 @@ class MarginPerceptron(NamedTuple):
 
     def check(self) -> None:
         check_number(self, "margin", least=0.0, below=math.inf)
+        if not isinstance(self.normalized, bool | np.bool_):
+            raise ParameterError(f"MarginPerceptron: normalized is {self.normalized!r}; it must be True or False")
 
     def goal_margin(self) -> float | None:
         """Return the margin without which the rule does not halt."""

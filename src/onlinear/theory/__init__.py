@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from onlinear.theory import bounds
-from onlinear.theory.certificate import Certificate, certify
+from onlinear.theory.certificate import Certificate, Limits, certify
 from onlinear.theory.check.interval import MarginInterval, Step
 from onlinear.theory.check.measures import Margin, distances, hinge_loss, margin, radius, rescale, strip_width
 from onlinear.theory.check.verdict import Inseparable, Separable, Undecided
@@ -26,6 +26,7 @@ __all__ = [
     "Examples",
     "Inseparable",
     "LemmaReport",
+    "Limits",
     "Margin",
     "MarginInterval",
     "Separable",

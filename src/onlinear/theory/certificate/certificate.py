@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from onlinear.display import Facts, counted, rounded_down, rounded_up
-from onlinear.errors import AssumptionError, DataError, OnlinearError, ParameterError, VerificationError
+from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
+from onlinear.models.tensors import refuse_constant, without_duplicates
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
+from onlinear.theory.certificate.limits import USUAL, Limits, check_entries, check_limit, check_work
 from onlinear.theory.certificate.record import (
-    VERSION,
     bound_of,
     compute_record,
     data_of,
@@ -29,19 +29,16 @@ from onlinear.theory.certificate.replay import (
     options_of,
     replay,
 )
+from onlinear.theory.certificate.structure import check_structure
 from onlinear.theory.certificate.witnesses import find_witnesses
 from onlinear.theory.certificate.wording import in_current_words
 from onlinear.theory.check.interval import MarginInterval, OnStep
 from onlinear.theory.examples import Examples
+from onlinear.theory.reading import count_rows
 
-_NAMES = frozenset(
-    (
-        *("rule", "options", "procedure", "delta", "data", "outcome"),
-        *("margins", "separability", "comparator", "bounds", "excluded", "digest"),
-    )
-)
-_TOLERANCE = 1e-12
-"""How far a recomputed bound may be off, relative to itself: earlier versions rounded logarithms more generously."""
+_ROUNDED_MORE = frozenset({"value", "hinge_sum", "second_form", "looser", "expected_mistakes"})
+"""Bounds from above, in the entries of `bounds`, that earlier versions rounded up by a few units more."""
+_BY_AT_MOST = 1e-12
 
 
 def certify(
@@ -100,7 +97,9 @@ def certify(
     again = replay(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **describe_run(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, "the run has", "over these examples it gets")
-    return Certificate(compute_record(run, examples, find_witnesses(run, examples.seen, comparator, progress), delta))
+    return Certificate(
+        compute_record(run, examples, find_witnesses(run, examples.seen, comparator, progress), float(delta))
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,10 +127,7 @@ class Certificate(Facts):
     @property
     def holds(self) -> bool:
         """Whether the run is within every bound."""
-        return all(
-            entry["actual"] < entry["value"] or (entry["actual"] == entry["value"] and not entry["strict"])
-            for entry in self.record["bounds"]
-        )
+        return all(map(_is_within, self.record["bounds"]))
 
     @property
     def tightest(self) -> Bound | None:
@@ -155,21 +151,32 @@ class Certificate(Facts):
         return json.dumps(self.record, ensure_ascii=False, allow_nan=False, indent=1)
 
     @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Return the certificate that `to_json` wrote; nothing in it is trusted before `verify`."""
+    def from_json(cls, text: str, *, limits: Limits = USUAL) -> Certificate:
+        """Return the certificate that `to_json` wrote. Only its structure is checked; `verify` checks the rest.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        limits : Limits
+            Its length may be at most ``limits.characters``.
+        """
         try:
-            record = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
+            check_limit(limits, "characters", len(text), "the text is too long")
+            record = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+            check_structure(record)
+        except (VerificationError, ValueError, TypeError, RecursionError) as error:
             raise DataError(f"this is not a certificate: {error}") from error
-        if not isinstance(record, dict) or record.get("certificate") != VERSION or not set(record) >= _NAMES:
-            raise DataError(f"this is not a complete certificate of version {VERSION}")
         return cls(record)
 
-    def verify(self, X: Any, y: Any = None, rule: Any = None) -> None:
+    def verify(self, X: Any, y: Any = None, rule: Any = None, *, limits: Limits = USUAL) -> None:
         """Recompute everything from the examples; raise a `VerificationError` with the first entry that differs.
 
         The recorded rule runs in the recorded order and layout with the recorded seed. Margins, bounds and the rest are
-        recomputed from the examples and the recorded witnesses, without any solver.
+        recomputed from the examples and the recorded witnesses, without any solver. The structure of the record and the
+        work that it asks for are checked first.
+
+        A bound that the run exceeds is an error, too, unless it only holds with some probability.
 
         Parameters
         ----------
@@ -177,41 +184,44 @@ class Certificate(Facts):
             The examples, in any layout.
         rule : class, optional
             The rule, where it is not one of the library's: its code is not recorded.
+        limits : Limits
+            The most work that the certificate may ask for; it need not come from somebody you trust.
         """
+        check_structure(self.record)
+        check_work(self.record, limits)
+        made = make_recorded_rule(self.record, rule)
         try:
-            self._verify(X, y, rule)
-        except (DataError, AssumptionError) as error:
-            raise VerificationError(f"the certificate does not fit these examples: {error}") from error
-        except OnlinearError:
+            self._verify(X, y, made, limits)
+        except VerificationError:
             raise
-        except (
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-            MemoryError,
-        ) as error:
+        except OnlinearError as error:
+            raise VerificationError(f"the certificate does not fit these examples: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
             raise VerificationError(f"the certificate is malformed: {type(error).__name__}: {error}") from error
 
-    def _verify(self, X: Any, y: Any, rule: Any) -> None:
+    def _verify(self, X: Any, y: Any, rule: Any, limits: Limits) -> None:
         record, procedure = in_current_words(self.record), self.record["procedure"]
-        X = convert_layout(X, y, record["data"]["layout"])
+        X = convert_layout(X, y, record["data"]["layout"], limits)
+        if y is not None and count_rows(X) != record["data"]["rows"]:
+            rows = record["data"]["rows"]
+            raise VerificationError(f"data.rows: the certificate says {rows}, the data say {count_rows(X)}")
         examples = open_examples(X, y, record["options"])
         _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
         if procedure["kind"] == "run" and procedure["passes"] * examples.n != record["outcome"]["rounds"]:
             raise VerificationError(f"{procedure['passes']} passes do not make {record['outcome']['rounds']} rounds")
+        check_entries(record, examples.seen, limits)
         description = {name: record[name] for name in ("rule", "options", "procedure")}
-        outcome = replay(description, X, y, make_recorded_rule(record, rule))
+        outcome = replay(description, X, y, rule)
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
-        delta = float(record["delta"])
-        if not 0.0 < delta < 1.0:
-            raise VerificationError(f"delta is {delta!r}; it must be between 0 and 1")
-        found = compute_record(outcome, examples, witnesses, delta)
+        found = compute_record(outcome, examples, witnesses, record["delta"])
         _compare({**found, "digest": record["digest"]}, record, VerificationError)
         if record["digest"] != digest_of(self.record):
             raise VerificationError("the certificate has been altered: its digest is not that of its content")
+        for entry in found["bounds"]:
+            if not (entry["chance"] or _is_within(entry)):
+                raise VerificationError(
+                    f"the run exceeds a bound, so rounding decided a prediction: {_statement(entry)}"
+                )
 
     def _tightest(self) -> dict[str, Any] | None:
         certain = [entry for entry in in_current_words(self.record)["bounds"] if not entry["chance"]]
@@ -273,14 +283,23 @@ def _compare(
     elif isinstance(found, list) and isinstance(claimed, list) and len(found) == len(claimed):
         for k, pair in enumerate(zip(found, claimed, strict=True)):
             _compare(*pair, fault, claim, fact, f"{place}[{k}]")
-    elif not _same(found, claimed, _TOLERANCE if place.startswith("bounds[") else 0.0):
+    elif not _agrees(found, claimed, place):
         raise fault(f"{place or 'it'}: {claim} {_brief(claimed)}, {fact} {_brief(found)}")
 
 
-def _same(found: Any, claimed: Any, tolerance: float) -> bool:
-    if isinstance(found, float) and isinstance(claimed, float):
-        return math.isclose(found, claimed, rel_tol=tolerance)
-    return type(found) is type(claimed) and bool(found == claimed)
+def _agrees(found: Any, claimed: Any, place: str) -> bool:
+    """Tell whether a claim is proven: it is what was found or, of a bound from above, hardly more. Never less."""
+    if type(found) is not type(claimed):
+        return False
+    if isinstance(found, float) and place.startswith("bounds[") and place.rpartition(".")[2] in _ROUNDED_MORE:
+        return found <= float(claimed) <= found * (1.0 + _BY_AT_MOST)
+    return bool(found == claimed)
+
+
+def _is_within(entry: dict[str, Any]) -> bool:
+    """Tell whether the run is within a recorded bound."""
+    actual, value = entry["actual"], entry["value"]
+    return bool(actual < value or (actual == value and not entry["strict"]))
 
 
 def _brief(value: Any) -> str:
@@ -316,7 +335,7 @@ def _share(entry: dict[str, Any]) -> float:
 def _statement(entry: dict[str, Any]) -> str:
     actual, value = entry["actual"], entry["value"]
     count = f"{actual:,}" if isinstance(actual, int) else f"{actual:,.6g}"
-    relation = "<" if entry["strict"] else "≤"
+    relation = ("<" if entry["strict"] else "≤") if _is_within(entry) else ("≥" if entry["strict"] else ">")
     chance = f", with probability {1.0 - entry['quantities']['delta']:g}" if entry["chance"] else ""
     if entry["of"] == "risk":
         declared = ", ".join(entry["declared"])

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from onlinear.errors import DataError, ParameterError
+from onlinear.checks import check_unmasked
+from onlinear.data.indices import check_sparse
+from onlinear.errors import DataError, ParameterError, VerificationError
 from onlinear.models.state import new_state, rule_for_width, weights_of
 from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
 from onlinear.runs.batch import BatchRun, batch_perceptron
-from onlinear.runs.converge import Convergence, converge
+from onlinear.runs.converge import WORST_UPDATES, Convergence, converge
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
 from onlinear.streams.stream import Stream
+from onlinear.theory.certificate.limits import Limits, check_limit
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
 
@@ -63,31 +67,36 @@ def open_examples(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPa
     return Examples(X, y, **{name: options[name] for name in names})
 
 
-def convert_layout(X: Any, y: Any, layout: str) -> Any:
+def convert_layout(X: Any, y: Any, layout: str, limits: Limits) -> Any:
     """Return the matrix, or the blocks, dense or sparse as they were: the layout decides the order of a sum."""
     if layout == "mixed":
         return X
-    return _ConvertedBlocks(X, layout) if y is None else _convert(X, layout)
+    return _ConvertedBlocks(X, layout, limits) if y is None else _convert(X, layout, limits)
 
 
 class _ConvertedBlocks:
     """Blocks that are converted as they are read, again and again."""
 
-    def __init__(self, blocks: Any, layout: str) -> None:
-        self.blocks, self.layout = blocks, layout
+    def __init__(self, blocks: Any, layout: str, limits: Limits) -> None:
+        self.blocks, self.layout, self.limits = blocks, layout, limits
 
     def __iter__(self) -> Iterator[Any]:
         for X, y in self.blocks:
-            yield _convert(X, self.layout), y
+            yield _convert(X, self.layout, self.limits), y
 
 
-def _convert(X: Any, layout: str) -> Any:
+def _convert(X: Any, layout: str, limits: Limits) -> Any:
     import scipy.sparse
 
     sparse = scipy.sparse.issparse(X)
-    if layout == "dense":
-        return X.toarray() if sparse else X
-    return X if sparse else scipy.sparse.csr_array(np.asarray(X))
+    if sparse:
+        if layout == "sparse":
+            return X
+        check_sparse(X)
+        check_limit(limits, "numbers", X.shape[0] * X.shape[1], "the matrix has too many entries to be made dense")
+        return X.toarray()
+    check_unmasked("X", X)
+    return X if layout == "dense" else scipy.sparse.csr_array(np.asarray(X))
 
 
 def replay(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
@@ -106,11 +115,24 @@ def replay(description: dict[str, Any], X: Any, y: Any, rule: Any) -> Run:
         return run(rule, blocks, n_features=options["n_features"], **common)
     if y is None:
         raise DataError("a halting loop needs a matrix and its labels, X and y, not blocks")
-    common["max_passes"] = procedure["max_passes"]
     if procedure["kind"] == "batch_perceptron":
-        return batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **common)
-    common |= {name: procedure[name] for name in ("selection", "seed", "max_updates")}
-    return converge(rule, X, y, **common)
+        done = batch_perceptron(X, y, schedule=procedure["schedule"], tie=rule.tie, **_one_more(procedure), **common)
+        return replace(done, max_passes=procedure["max_passes"])
+    return _converge(rule, X, y, procedure, **common)
+
+
+def _one_more(procedure: dict[str, Any]) -> dict[str, Any]:
+    """Return limits for a loop: one pass more than was recorded is enough to see that the record is wrong."""
+    limits = {"max_passes": min(procedure["max_passes"], procedure["passes"] + 1)}
+    if procedure.get("selection") == "worst":  # it has a pass for each update
+        limits["max_updates"] = min(procedure["max_updates"] or WORST_UPDATES, procedure["passes"] + 1)
+    return limits
+
+
+def _converge(rule: Any, X: Any, y: Any, procedure: dict[str, Any], **options: Any) -> Convergence:
+    recorded = {name: procedure[name] for name in ("max_passes", "max_updates")}
+    order = {name: procedure[name] for name in ("selection", "seed")}
+    return replace(converge(rule, X, y, **order, **{**recorded, **_one_more(procedure)}, **options), **recorded)
 
 
 def _replay_with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any], procedure: dict[str, Any]) -> Run:
@@ -119,8 +141,7 @@ def _replay_with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any
     state = state_before(rule, classes, n, fit_intercept=options["fit_intercept"], multiclass=True)
     if procedure["kind"] == "run":
         return run(rule, _passes(X, y, procedure["passes"]), state=state)
-    limits = {name: procedure[name] for name in ("selection", "seed", "max_updates", "max_passes")}
-    return converge(rule, X, y, state=state, **limits)
+    return _converge(rule, X, y, procedure, state=state)
 
 
 def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
@@ -134,8 +155,12 @@ def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     if rule.__qualname__ != name:
         raise ParameterError(f"the certificate is of the rule {name}, not of {rule.__qualname__}")
     parameters = description["rule"]["parameters"]
-    made = rule(**{name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()})
-    check_rule(made)
+    given = {name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()}
+    try:
+        made = rule(**given)
+        check_rule(made)
+    except (ParameterError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        raise VerificationError(f"{name} refuses its parameters: {error}") from error
     return made
 
 

@@ -1,0 +1,101 @@
+"""How much work a certificate may ask for: whoever wrote it decides what there is to verify."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.errors import VerificationError
+from onlinear.theory.examples import Examples
+
+
+class Limits(NamedTuple):
+    """The most that a certificate may ask of `Certificate.verify`; pass others where a certificate needs more.
+
+    Attributes
+    ----------
+    characters : int
+        The length of its text (`Certificate.from_json`).
+    passes : int
+        The passes over the examples when its run is repeated.
+    rounds : int
+        The examples that all of these passes read; with several classes, the pairs of an example's class and another.
+        A single pass over the examples of two classes is always allowed.
+    numbers : int
+        The size of an array that it asks for: the weights of its rule, or a sparse matrix made dense.
+    entries : int
+        The entries of a witness that are computed with exactly: those of the rows of a combination, or of a vector.
+    digits : int
+        The hexadecimal digits of the common denominator of a combination.
+
+    Examples
+    --------
+    >>> from onlinear.theory import Limits
+    >>> Limits(passes=10**6).rounds
+    100000000
+    """
+
+    characters: int = 2**25
+    passes: int = 100_000
+    rounds: int = 10**8
+    numbers: int = 2**24
+    entries: int = 2**21
+    digits: int = 20_000
+
+
+USUAL = Limits()
+
+
+def check_limit(limits: Limits, name: str, asked: int, what: str) -> None:
+    """Raise a `VerificationError` if a certificate asks for more than a limit allows."""
+    allowed = getattr(limits, name)
+    if asked > allowed:
+        raise VerificationError(f"{what}: {asked:,}, above the limit {name}={allowed:,}; see Limits")
+
+
+def check_work(record: dict[str, Any], limits: Limits) -> None:
+    """Raise if a record, whose structure is valid, asks for too much work.
+
+    The number of rows is what the record says; it is compared with the examples before they are read again.
+    """
+    options, data, passes = record["options"], record["data"], record["procedure"]["passes"]
+    many = "multiclass" in options
+    vectors = len(options["classes"]) if many else 1
+    size = vectors * (max(options["n_features"], data["features"]) + options["fit_intercept"])
+    check_limit(limits, "numbers", size, "the rule has too many weights")
+    check_limit(limits, "passes", passes, "the run has too many passes")
+    rounds = max(1, passes) * data["rows"] * max(1, vectors - 1)
+    if many or passes > 1:
+        check_limit(limits, "rounds", rounds, "the run has too many rounds")
+    for vector in (options["start"], record["comparator"], *(one["weights"] for one in _intervals(record).values())):
+        check_limit(limits, "entries", len(vector or ()), "a vector has too many entries")
+    shares = (record["separability"] or {}).get("shares", [])
+    if len(shares) > size + 1:
+        raise VerificationError(f"separability: {len(shares):,} rows, where {size + 1:,} are always enough")
+    denominator = 1
+    for share in shares:
+        check_limit(limits, "digits", len(share) // 2, "separability: a share has too many digits")
+        denominator = lcm(denominator, int(share.partition("/")[2], 16))
+        check_limit(limits, "digits", denominator.bit_length() // 4, "separability: the shares have too many digits")
+
+
+def check_entries(record: dict[str, Any], examples: Examples, limits: Limits) -> None:
+    """Raise if the rows of a combination have too many entries to be added up exactly."""
+    for name, rows in _combinations(record).items():
+        if max(rows) >= examples.n:
+            raise VerificationError(f"{name}: there are {examples.n:,} rows; row {max(rows)} is not among them")
+        matrix, _ = examples.rows(np.array(rows, dtype=np.intp))
+        check_limit(limits, "entries", int(matrix.nnz), f"{name}: the rows have too many entries")
+
+
+def _intervals(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: part for name, part in (record["margins"] or {}).items() if part is not None}
+
+
+def _combinations(record: dict[str, Any]) -> dict[str, list[int]]:
+    """Return the rows of each combination."""
+    supports = {f"margins.{name}": part["support"] for name, part in _intervals(record).items()}
+    rows = (record["separability"] or {}).get("rows")
+    return supports if rows is None else {**supports, "separability": rows}
