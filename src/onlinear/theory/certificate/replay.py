@@ -78,7 +78,8 @@ class _ConvertedBlocks:
     """Blocks that are converted as they are read, again and again."""
 
     def __init__(self, blocks: Any, layout: str, limits: Limits) -> None:
-        self.blocks, self.layout, self.limits = blocks, layout, limits
+        self.blocks = blocks.independent() if isinstance(blocks, Stream) else blocks
+        self.layout, self.limits = layout, limits
 
     def __iter__(self) -> Iterator[Any]:
         for X, y in self.blocks:
