@@ -56,8 +56,12 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (WeightedMajority(), (broken(0.0, matrix=ADVICE), Y), "row 7, column 2: value 0.0; advice must be"),
         (WeightedMajority(), (scipy.sparse.csr_matrix(broken(0.0, matrix=ADVICE)), Y), "row 7: advice must be"),
         (Perceptron(), (X, Y[:-1]), r"X has 200 row\(s\) and y has 199 label\(s\)"),
-        (Perceptron(), (X, np.ones(200)), r"only one label \(1.0\) in the data; name both with --classes, classes="),
-        (Perceptron(), (X, np.where(np.arange(200) == 9, 5, Y)), r"row 9: label 5; the labels are -1"),
+        (
+            Perceptron(),
+            (X, np.ones(200)),
+            r"only one label \(1.0\) in the data; declare all labels \(--classes, classes=\)",
+        ),
+        (Winnow(), (X > 0, np.where(np.arange(200) == 9, 5, Y)), r"the labels are 3: -1, 1, 5; Winnow takes binary"),
         (Perceptron(), (X, np.where(np.arange(200) == 9, np.nan, Y)), "row 9: label is NaN"),
         (Perceptron(), (X, [np.nan] * 200), "row 0: label is NaN"),
         (Perceptron(), (X, [np.inf, 1.0] * 100), "row 0: label is inf"),
@@ -203,7 +207,7 @@ def test_blocks_whose_memory_is_reused():
 def test_one_label_for_too_long_asks_for_the_other():
     block = (np.ones((1000, 1000)), np.ones(1000))
     with pytest.raises(
-        DataError, match=r"only one label .* in the first \d+ MB, up to row \d+; name both with --classes, classes="
+        DataError, match=r"only one label .* in the first \d+ MB, up to row \d+; declare all labels \(--classes"
     ):
         onlinear.run(Perceptron(), (block for _ in range(100)))
 

@@ -161,7 +161,8 @@ def test_width_is_scanned_for_a_rule_that_must_know_it(tmp_path):
     assert onlinear.run(Winnow(), onlinear.open_stream(tmp_path / "data.svm", n_features=9)).n_features == 9
     # A row that is put aside does not count.
     (tmp_path / "data.svm").write_text("1 1:1\n-1 2:1\n3 1:1 5:1\n")
-    assert onlinear.run(Winnow(), onlinear.open_stream(tmp_path / "data.svm", on_error="skip")).n_features == 2
+    stream = onlinear.open_stream(tmp_path / "data.svm", classes=(-1, 1), on_error="skip")
+    assert onlinear.run(Winnow(), stream).n_features == 2
 
 
 def test_what_only_the_rule_refuses_has_its_place(tmp_path):
@@ -246,7 +247,7 @@ def test_labels(tmp_path):
     table = tmp_path / "data.csv"
     table.write_text("x,y\n1,spam\n2,ham\n3,eggs\n")
     with pytest.raises(DataError, match=r"data\.csv:4: label 'eggs'; the labels are 'ham' \(negative\) and 'spam'"):
-        onlinear.run(Perceptron(), onlinear.open_stream(table))
+        onlinear.run(Perceptron(), onlinear.open_stream(table, classes=("ham", "spam")))
 
 
 def test_a_certificate_is_for_the_examples_that_were_read(tmp_path):
@@ -339,11 +340,11 @@ def test_classes_are_those_of_the_run(tmp_path):
 def test_lines_are_put_aside_in_their_order(tmp_path):
     path, aside = tmp_path / "data.svm", tmp_path / "aside"
     path.write_text("1 1:1\n-1 1:2\n7 1:1\n1 0:1\n8 1:1\n-1 x\n1 2:1\n")
-    stream = onlinear.open_stream(path, on_error="skip", quarantine=aside)
+    stream = onlinear.open_stream(path, classes=(-1, 1), on_error="skip", quarantine=aside)
     assert onlinear.run(Perceptron(), stream).rounds == 3
     assert [line for line in aside.read_text().splitlines() if line[0] != "#"] == ["7 1:1", "1 0:1", "8 1:1", "-1 x"]
     with pytest.raises(DataError, match=r"data\.svm:3: label 7"):
-        onlinear.run(Perceptron(), onlinear.open_stream(path))
+        onlinear.run(Perceptron(), onlinear.open_stream(path, classes=(-1, 1)))
 
 
 def test_what_is_not_finite_is_put_aside_from_arrays_too(tmp_path):

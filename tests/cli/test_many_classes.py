@@ -42,6 +42,12 @@ def test_inspect(model):
     }
 
 
-def test_training_goes_on_in_python_only(model, tmp_path):
-    failed = run("train", tmp_path / "data.svm", "--from", model, code=2)
-    assert "continue in Python, from X and y" in failed.stderr
+def test_training_goes_on(tmp_path):
+    table, more = tmp_path / "first.csv", tmp_path / "more.csv"
+    rows = [(2, 0, "feature"), (0, 2, "b"), (-2, -2, "c"), (1, 0, "c"), (0, 1, "feature")]
+    for path, part in ((table, rows[:3]), (more, rows[3:]), (tmp_path / "all.csv", rows)):
+        path.write_text("x,z,class\n" + "".join(f"{a},{b},{c}\n" for a, b, c in part), encoding="utf-8")
+    assert "labels: 3: 'b', 'c', 'feature'\n" in run("train", table, "-o", tmp_path / "first").stderr
+    run("train", more, "--from", tmp_path / "first", "-o", tmp_path / "both")
+    run("train", tmp_path / "all.csv", "-o", tmp_path / "once")
+    assert (tmp_path / "both").read_bytes() == (tmp_path / "once").read_bytes()

@@ -30,11 +30,11 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[s
     return names
 
 
-def _pair(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    """Return two labels."""
+def _labels(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+    """Return labels separated by commas."""
     labels = _columns(ctx, option, value)
-    if labels is not None and len(labels) != 2:
-        raise click.BadParameter(f"{value!r} must be two labels: NEGATIVE,POSITIVE")
+    if labels is not None and len(set(labels)) != len(labels):
+        raise click.BadParameter(f"{value!r} has a label twice")
     return labels
 
 
@@ -120,9 +120,9 @@ column_options = combine(
     ),
     _column_option(
         "--classes",
-        callback=_pair,
-        metavar="NEG,POS",
-        help="The two labels.  [default: the first two in the data, sorted]",
+        callback=_labels,
+        metavar="A,B,…",
+        help="All labels; of two, the negative one first.  [default: those of the first 4,096 examples, sorted]",
     ),
     _column_option(
         "--n-features",

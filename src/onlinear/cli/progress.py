@@ -115,7 +115,7 @@ class Watch:
 
 
 def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
-    """Print which label is negative and which is positive."""
+    """Print the labels; of two, which is negative and which is positive."""
     if quiet or classes is None:  # there are no examples; reading them will raise the error
         return
     if as_json:
@@ -125,9 +125,11 @@ def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
 
 
 def mapping(classes: Any) -> str:
-    """Return which label is negative and which is positive, as text."""
-    from onlinear.data.labels import show
+    """Return the labels as text; of two, which is negative and which is positive."""
+    from onlinear.data.labels import list_labels, show
 
+    if classes.size != 2:
+        return f"labels: {classes.size:,}: {list_labels(classes)}"
     negative, positive = map(show, classes)
     return f"labels: {negative} → negative, {positive} → positive"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -16,6 +17,14 @@ from onlinear.errors import DataError, ParameterError
 
 _SEARCHED = 1 << 16
 """Labels that are searched at a time."""
+
+MOST_FOUND = 1000
+"""The largest number of classes that are found in the data; more must be declared: labels may be numbers to predict."""
+_SHOWN = 10
+"""How many labels a message lists."""
+DECLARE = "declare all labels (--classes, classes=)"
+"""What to do where the data do not show all labels in time."""
+_BOOLS = {"false": False, "true": True, "0": False, "1": True}
 
 Place: TypeAlias = Callable[[int], str]
 """Where a label stands, given its number in an array."""
@@ -38,37 +47,29 @@ class Classes:
         positive = _equal(y, self.labels[1])
         known = _equal(y, self.labels[0])
         if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
-            i = int(np.argmin(positive | known))
-            check_label(y[i], place(i))
-            raise DataError(
-                f"{place(i)}: label {show(y[i])}; the labels are {show(self.labels[0])} (negative)"
-                f" and {show(self.labels[1])} (positive)"
-            )
+            raise _unknown_label(self, y, place)
         codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
         return codes
 
-    def like(self, y: NDArray[Any]) -> Classes:
-        """Return these classes in the type of the labels y.
+    def unknown(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which labels are neither of the two."""
+        return ~(_equal(y, self.labels[0]) | _equal(y, self.labels[1]))
 
-        Classes declared as text become numbers if the labels are numbers, and whole numbers become integers.
-        """
-        labels = self.labels
-        if y.dtype.kind in "fiu" and labels.dtype.kind == "U":
-            try:
-                labels = labels.astype(np.float64)
-            except ValueError as error:
-                shown = " and ".join(map(show, self.labels))
-                raise ParameterError(
-                    f"classes are {shown}, but the labels are numbers, such as {show(y[0])}"
-                ) from error
-        if labels.dtype.kind == "f" and all(isinstance(plain(label), int) for label in labels):
-            labels = labels.astype(np.int64)
-        return Classes(labels)
+    def like(self, y: NDArray[Any]) -> Classes:
+        """Return these classes in the type of the labels y; see `labels_like`."""
+        return Classes(labels_like(self.labels, y))
 
     def decode(self, signs: NDArray[np.int8]) -> NDArray[Any]:
         """Return the label for each sign; a sign of 0 is shown as the first class."""
         chosen: NDArray[Any] = self.labels[(signs > 0).astype(np.intp)]
         return chosen
+
+    def codes_of(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int8]:
+        """Return the codes of labels by their numbers, 0 and 1."""
+        return (numbers * 2 - 1).astype(np.int8)
+
+    def __str__(self) -> str:
+        return f"{show(self.labels[0])} (negative) and {show(self.labels[1])} (positive)"
 
 
 class ManyClasses:
@@ -77,39 +78,137 @@ class ManyClasses:
     def __init__(self, labels: NDArray[Any]) -> None:
         self.labels = labels.copy()
         self.labels.flags.writeable = False
-        self._order = np.argsort(self.labels, kind="stable")
-        self._table = _table_of(self.labels)
 
     def encode(self, y: NDArray[Any], place: Place = name_row) -> NDArray[np.intp]:
         """Return the number of each label."""
-        codes = self._looked_up(y) if self._table is not None and y.dtype.kind in "iu" else self._searched(y)
-        unknown = codes < 0
-        if unknown.any():
-            i = int(np.argmax(unknown))
-            check_label(y[i], place(i))
-            shown = ", ".join(map(show, self.labels[:10])) + (", …" if self.labels.size > 10 else "")
-            raise DataError(f"{place(i)}: label {show(y[i])}; the labels are {shown}")
+        codes = self._find(y)
+        if codes.size and codes.min() < 0:
+            raise _unknown_label(self, y, place)
         return codes
+
+    def unknown(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which labels are not among these."""
+        return self._find(y) < 0
+
+    def like(self, y: NDArray[Any]) -> ManyClasses:
+        """Return these classes in the type of the labels y; see `labels_like`."""
+        return ManyClasses(labels_like(self.labels, y))
 
     def decode(self, codes: NDArray[np.intp]) -> NDArray[Any]:
         """Return the label for each number."""
         chosen: NDArray[Any] = self.labels[codes]
         return chosen
 
-    def _looked_up(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the numbers of integers, −1 for unknown labels."""
-        least, table = self._table  # type: ignore[misc]  # only called where there is one
-        inside = (y >= least) & (y < least + table.size)
-        codes: NDArray[np.intp] = table[np.where(inside, y.astype(np.int64), least) - least]
-        return np.where(inside, codes, -1)
+    def with_label(self, label: Any, place: str) -> tuple[ManyClasses, NDArray[np.intp]]:
+        """Return these classes with another one, in sorted order, and where the old ones are among them."""
+        check_label(label, place)
+        joined = _joined(self.labels, label, place)
+        order = np.argsort(joined, kind="stable")
+        places = np.empty(order.size, dtype=np.intp)
+        places[order] = np.arange(order.size)
+        new = ManyClasses(joined[order])
+        new._order = np.arange(order.size)  # they are sorted
+        return new, places[:-1]
 
-    def _searched(self, y: NDArray[Any]) -> NDArray[np.intp]:
+    def codes_of(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Return the codes of labels by their numbers, which these are."""
+        return numbers.astype(np.intp)
+
+    def __str__(self) -> str:
+        return f"{self.labels.size:,}: {list_labels(self.labels)}"
+
+    def _find(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the number of each label, −1 for unknown ones."""
+        if not self.labels.size:
+            return np.full(y.size, -1, dtype=np.intp)
+        # Fewer labels than classes are found faster than a table is built.
+        if y.dtype.kind in "iuf" and y.size >= self.labels.size and self._table is not None:
+            return _looked_up(y, *self._table)
         labels = self.labels[self._order]
         try:
             places = np.minimum(np.searchsorted(labels, y), labels.size - 1)
         except TypeError as error:
             raise DataError(f"the labels cannot be compared with {show(labels[0])}: {error}") from error
         return np.where(np.asarray(labels[places] == y, dtype=bool), self._order[places], -1)
+
+    @functools.cached_property
+    def _order(self) -> NDArray[np.intp]:
+        return np.argsort(self.labels, kind="stable")
+
+    @functools.cached_property
+    def _table(self) -> tuple[int, NDArray[np.intp]] | None:
+        return _table_of(self.labels)
+
+
+def first_classes(declared: Any, y: NDArray[Any], place: Place = name_row) -> ManyClasses:
+    """Return the classes before the first example, where new ones are accepted: those declared, or its own."""
+    if declared is not None:
+        return ManyClasses(np.sort(checked_labels(declared)))
+    check_label(y[0], place(0))
+    return ManyClasses(np.array(y[:1].tolist()) if y.dtype.kind == "O" else y[:1])
+
+
+def _joined(labels: NDArray[Any], label: Any, place: str) -> NDArray[Any]:
+    """Return labels with another one of their type; numbers of different types need a type that keeps them apart."""
+    value = plain(label) if labels.dtype.kind in "iu" else label
+    if isinstance(value, str | bytes):
+        check_text_label(value, place)
+    joined = np.append(labels, value)
+    number = "biuf"
+    same = joined.dtype.kind == labels.dtype.kind or (joined.dtype.kind in number and labels.dtype.kind in "iuf")
+    if not same or (joined.dtype != labels.dtype and joined[:-1].tolist() != labels.tolist()):
+        raise DataError(
+            f"{place}: label {show(label)}, after labels such as {show(labels[0])}; labels must be of one type"
+        )
+    return joined
+
+
+def list_labels(labels: NDArray[Any]) -> str:
+    """Return labels as they are written in Python, the first ones if there are many."""
+    if labels.size == 2:
+        return " and ".join(map(show, labels))
+    return ", ".join([*map(show, labels[:_SHOWN]), *(["…"] if labels.size > _SHOWN else [])])
+
+
+def unknown_label_reason(label: Any, classes: Classes | ManyClasses) -> str:
+    """Return what is wrong with a label that is not one of the classes, and what to do."""
+    remedy = f"{DECLARE}, or accept new ones (--new-classes, new_classes=True)"
+    return f"label {show(plain(label))}; the labels are {classes}; {remedy}"
+
+
+def _unknown_label(classes: Classes | ManyClasses, y: NDArray[Any], place: Place) -> DataError:
+    """Return the error for the first label that is not one of the classes."""
+    i = int(np.argmax(classes.unknown(y)))
+    check_label(y[i], place(i))
+    return DataError(f"{place(i)}: {unknown_label_reason(y[i], classes)}")
+
+
+def labels_like(labels: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Return declared labels in the type of the labels y.
+
+    Text becomes numbers if the labels are numbers, and whole numbers become integers; true and false become booleans.
+    """
+    if y.dtype.kind in "fiub" and labels.dtype.kind == "U":
+        try:
+            if y.dtype.kind == "b":
+                return np.array([_BOOLS[label.lower()] for label in labels.tolist()])
+            labels = labels.astype(np.float64)
+        except (ValueError, KeyError) as error:
+            kind = "booleans" if y.dtype.kind == "b" else "numbers"
+            raise ParameterError(
+                f"classes are {list_labels(labels)}, but the labels are {kind}, such as {show(y[0])}"
+            ) from error
+    if labels.dtype.kind == "f" and all(isinstance(plain(label), int) for label in labels):
+        labels = labels.astype(np.int64)
+    return labels
+
+
+def _looked_up(y: NDArray[Any], least: int, table: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers of labels by a table of integers, −1 for unknown labels."""
+    inside = (y >= least) & (y < least + table.size)
+    whole = np.where(inside, y, least).astype(np.int64)
+    codes: NDArray[np.intp] = table[whole - least]
+    return np.where(inside & (whole == y), codes, -1)
 
 
 _MOST_SPREAD = 1 << 16
@@ -182,47 +281,68 @@ def named_classes(classes: Any) -> Classes | ManyClasses:
 
 
 def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list[Any]:
-    """Return `known` with the first labels of y that are not in it, up to two."""
+    """Return `known` with the labels of y that are not in it, in the order of their first examples."""
+    known = list(known)
     for first in range(0, y.size, _SEARCHED):
         part = y[first : first + _SEARCHED]
-        while len(known) < 2:
-            fresh = np.ones(part.size, dtype=bool)
-            for label in known:
-                fresh &= ~_equal(part, label)
-            if not fresh.any():
-                break
+        fresh = np.ones(part.size, dtype=bool)
+        for label in known:
+            fresh &= ~_equal(part, label)
+        while fresh.any():
             i = int(np.argmax(fresh))
             check_label(part[i], place(first + i))
-            known = [*known, part[i]]
-        if len(known) == 2:
-            break
+            known.append(part[i])
+            fresh &= ~_equal(part, part[i])
+            if len(known) > MOST_FOUND:
+                raise DataError(
+                    f"{place(first + i)}: this is the {len(known):,}th label; are these classes, or numbers to"
+                    f" predict? If they are classes, {DECLARE}"
+                )
     return known
 
 
-def found_classes(labels: list[Any]) -> Classes:
-    """Return two labels that were found in the data, in order."""
+def second_label(y: NDArray[Any], label: Any, place: Place = name_row) -> list[Any]:
+    """Return a label, and the first other one in y, if there is one."""
+    fresh = ~_equal(y, label)
+    if not fresh.any():
+        return [label]
+    i = int(np.argmax(fresh))
+    check_label(y[i], place(i))
+    return [label, y[i]]
+
+
+def found_classes(labels: list[Any]) -> Classes | ManyClasses:
+    """Return the labels that were found in the data, in order: two, or more."""
     if len(labels) < 2:
         seen = show(labels[0]) if labels else "none"
-        raise DataError(f"only one label ({seen}) in the data; name both with --classes, classes=(negative, positive)")
+        raise DataError(f"only one label ({seen}) in the data; {DECLARE}")
     for label in labels:
         if isinstance(label, str | bytes):
             check_text_label(label, "y")
     try:
-        return Classes(np.array(sorted(labels)))
+        found = np.array(sorted(labels))
     except TypeError as error:
         shown = " and ".join(map(show, labels))
         raise DataError(f"the labels {shown} cannot be ordered; labels must be of one type") from error
+    return Classes(found) if found.size == 2 else ManyClasses(found)
 
 
-def cut_at_new_labels(y: NDArray[Any], known: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+def rows_of_new_labels(y: NDArray[Any], known: ManyClasses) -> list[int]:
+    """Return the rows at which a label appears that is not known, and not in an earlier row."""
+    unknown = np.flatnonzero(known.unknown(y))
+    _, firsts = np.unique(y[unknown], return_index=True)
+    rows: list[int] = np.sort(unknown[firsts]).tolist()
+    return rows
+
+
+def cut_at_new_labels(y: NDArray[Any], known: ManyClasses) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Cut labels before the first of each unknown one; yield the rows of each part, and the label that is new there.
 
     The first part has no new label if it starts with a known one.
     """
-    found, firsts = np.unique(y, return_index=True)
-    edges = sorted(firsts[~np.isin(found, known)].tolist())
+    edges = rows_of_new_labels(y, known)
     if not edges or edges[0] > 0:
-        yield slice(0, edges[0] if edges else y.size), known[:0]
+        yield slice(0, edges[0] if edges else y.size), y[:0]
     for first, end in itertools.pairwise([*edges, y.size]):
         yield slice(first, end), y[first : first + 1]
 

@@ -1,36 +1,60 @@
-"""Finding the two labels of a stream, before anything is learned from it."""
+"""Finding the labels of a stream, before anything is learned from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import distinct, plain, show
+from onlinear.data.labels import DECLARE, distinct, plain, second_label, show
 from onlinear.errors import DataError
 
-_MOST_BYTES = 1 << 26
-"""How much is held back, at most, until both labels have been seen."""
+LOOK = 4096
+"""The number of examples whose labels become the classes."""
+_MOST_ENTRIES = 1 << 23
+"""How many numbers are held back, at most (64 MB): wide examples end the look earlier."""
 
 
 def look_ahead(chunks: Iterator[Chunk]) -> tuple[list[Any], Iterator[Chunk]]:
-    """Read until two labels have been seen; return the labels found, and all the chunks again."""
+    """Return the labels of the first examples, and all the chunks again.
+
+    These are the first `LOOK` examples, however they are divided into chunks. If they all have one label, reading goes
+    on until a second one appears. An error in the data comes in its place, after the chunks before it.
+    """
     held: list[Chunk] = []
     labels: list[Any] = []
-    size = 0
-    for chunk in chunks:
-        labels = distinct(chunk.y, labels, chunk.place)
-        if len(labels) == 2:
-            return labels, _give_back([*held, chunk], chunks)
+    n = entries = 0
+    while entries <= _MOST_ENTRIES:
+        try:
+            chunk = next(chunks)
+        except StopIteration:
+            return labels, _give_back(held, iter(()))
+        except DataError as error:
+            return labels, _give_back(held, _fail(error))
+        sizes = chunk.matrix.row_sizes()
+        within = np.searchsorted(entries + np.cumsum(sizes), _MOST_ENTRIES, side="right")
+        look = max(min(int(within), LOOK - n), int(n == 0))
+        labels = distinct(chunk.y[: max(look, 0)], labels, chunk.place)
+        n, entries = n + chunk.n, entries + int(sizes.sum())
+        if n >= LOOK or entries > _MOST_ENTRIES:
+            if len(labels) == 1:
+                labels = second_label(chunk.y, labels[0], chunk.place)
+            if len(labels) > 1:
+                return labels, _give_back([*held, chunk], chunks)
         # A copy: whoever makes the chunks may reuse their memory.
         held.append(chunk.copied())
-        size += chunk.nbytes
-        if size > _MOST_BYTES:
-            raise DataError(
-                f"only one label ({show(plain(labels[0]))}) in the first {size >> 20} MB, up to"
-                f" {chunk.place(chunk.n - 1)}; name both with --classes, classes=(negative, positive)"
-            )
-    return labels, _give_back(held, iter(()))
+    raise DataError(
+        f"only one label ({show(plain(labels[0]))}) in the first {entries >> 17} MB, up to"
+        f" {chunk.place(chunk.n - 1)}; {DECLARE}"
+    )
+
+
+def _fail(error: DataError) -> Iterator[Chunk]:
+    """Raise an error when the first chunk is asked for."""
+    yield from ()
+    raise error
 
 
 def _give_back(held: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:

@@ -68,6 +68,9 @@ class Matrix(Protocol):
     def finite_rows(self) -> NDArray[np.bool_]:
         """Tell which rows have finite entries only."""
 
+    def row_sizes(self) -> NDArray[np.int64]:
+        """Return how many entries each row stores."""
+
 
 def as_matrix(X: Any) -> Matrix:
     """Return an array, nested lists, a frame or a SciPy sparse matrix as a `Matrix`."""
@@ -163,6 +166,9 @@ class DenseMatrix:
         finite: NDArray[np.bool_] = np.isfinite(self.X).all(axis=1)
         return finite
 
+    def row_sizes(self) -> NDArray[np.int64]:
+        return np.full(self.n, self.width, dtype=np.int64)
+
 
 class CsrMatrix:
     """CSR rows in three arrays, with sorted, unique indices below `width`: a pass reads them as they lie.
@@ -235,6 +241,9 @@ class CsrMatrix:
         finite[np.searchsorted(self.indptr, places, side="right") - 1] = False
         return finite
 
+    def row_sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.indptr).astype(np.int64)
+
 
 class SciPyMatrix:
     """The rows of a CSR or CSC matrix that no pass can read in place: they are converted block by block."""
@@ -285,6 +294,11 @@ class SciPyMatrix:
     def finite_rows(self) -> NDArray[np.bool_]:
         block = self.block(slice(0, self.n), 0, normalize=False)
         return CsrMatrix(block.values, block.indices, block.indptr, self.width).finite_rows()
+
+    def row_sizes(self) -> NDArray[np.int64]:
+        if self.X.format == "csr":
+            return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
+        return np.asarray(np.bincount(self.X.indices, minlength=self.n), dtype=np.int64)
 
 
 def from_block(block: Block) -> DenseMatrix | CsrMatrix:

@@ -10,17 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from onlinear.checks import check_integers
-from onlinear.data.labels import cut_at_new_labels
 from onlinear.errors import DataError, OnlinearError, ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.patience import some_vector_separates, until_separated
 from onlinear.rules import MarginPerceptron, Perceptron
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, State, converge, run, state_before, with_classes
-from onlinear.runs.beginning import open_arrays, resume
 from onlinear.runs.converge import Selection
-from onlinear.runs.learner import check_many_classes
-from onlinear.runs.online import as_weights, feed
+from onlinear.runs.probe import check_many_classes
 
 
 class OnlineLinearClassifier(LinearClassifier):
@@ -112,23 +109,9 @@ class OnlineLinearClassifier(LinearClassifier):
                     "classes is missing: the first call of partial_fit must name all labels (or set new_classes=True)"
                 )
             if self.new_classes:
-                labels = distinct_labels(state.classes, y)
-                if labels.size > state.classes.size:
-                    self._check_classes(labels)
-                    return self._learn_in_parts(X, y, state, sample_weight)
-            return run(self._rule(), X, y, state=state, sample_weight=sample_weight, trace=trace)
-
-    def _learn_in_parts(self, X: Any, y: NDArray[Any], state: State, sample_weight: Any) -> Run:
-        """Return the run after one more pass in which new classes appear."""
-        rule = self._rule()
-        chunk = open_arrays(X, y)
-        weights = as_weights(rule, sample_weight, chunk.n)
-        learner = resume(rule, state, fit_intercept=False, normalize=False, start=None, classes=None)
-        for rows, new in cut_at_new_labels(y, state.classes):
-            if new.size:
-                learner.take_classes(distinct_labels(learner.classes.labels, new))
-            feed(learner, chunk, rows, weights=weights)
-        return Run(learner.rest())
+                self._check_classes(distinct_labels(state.classes, y))
+            options = {"sample_weight": sample_weight, "trace": trace, "new_classes": bool(self.new_classes)}
+            return run(self._rule(), X, y, state=state, **options)
 
     def _initial_state(self, labels: NDArray[Any], n_features: int) -> State:
         rule = self._rule()

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
+from onlinear.data.trail import Trail
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
 from onlinear.models.rule import describe
@@ -51,8 +51,8 @@ class Checkpoint:
         self._every = every
         self._request = request
         self._last = time.monotonic()
-        self._passes = self._rows = 0
-        self._checksum = Checksum()
+        self._passes = 0
+        self._trail = Trail(None)
         self.reached: Reached | None = None
         """Where to resume, until that point is reached again."""
         self.contents: Contents | None = None
@@ -101,35 +101,35 @@ class Checkpoint:
         """Whether training had finished, and only the result had not been saved."""
         return self.reached is not None and self.reached.passes == self._request["passes"]
 
-    def begin_pass(self, number: int, contents: Contents | None) -> None:
+    def begin_pass(self, number: int, contents: Contents | None, stream: Stream) -> None:
         """Record the start of a pass, and what the first one has read."""
         if self.reached is not None and number != self.reached.passes:
             raise self._too_short(self.reached)
         self.contents = contents
-        self._passes, self._rows, self._checksum = number, 0, Checksum()
+        self._passes, self._trail = number, Trail(stream.encoding)
 
-    def pass_over(self, learner: Any, chunk: Chunk) -> int:
+    def pass_over(self, chunk: Chunk) -> int:
         """Record examples that were learned from before the crash, and return their number."""
         if self.reached is None or self.reached.passes != self._passes:
             return 0
-        n = min(chunk.n, self.reached.rows - self._rows)
-        self._note(learner, chunk, slice(0, n))
-        if self._rows == self.reached.rows:
-            if str(self._checksum) != self.reached.checksum:
-                raise DataError(f"the first {self._rows:,} examples differ from those of {self._path}; {_RESTART}")
+        n = min(chunk.n, self.reached.rows - self._trail.rows)
+        self._trail.add(chunk, slice(0, n))
+        if self._trail.rows == self.reached.rows:
+            if str(self._trail) != self.reached.checksum:
+                rows = f"the first {self._trail.rows:,} examples"
+                raise DataError(f"{rows} differ from those of {self._path}; {_RESTART}")
             self.reached = None
         return n
 
     def _too_short(self, reached: Reached) -> DataError:
-        return DataError(
-            f"{self._path} was made after {reached.rows:,} examples; there are only {self._rows:,}; {_RESTART}"
-        )
+        found = f"there are only {self._trail.rows:,}"
+        return DataError(f"{self._path} was made after {reached.rows:,} examples; {found}; {_RESTART}")
 
     def keep(self, learner: Any, stream: Stream, chunk: Chunk, first: int) -> None:
         """Record examples from `first` on that were learned from, and save the state at intervals."""
         if self._path is None or first == chunk.n:
             return
-        self._note(learner, chunk, slice(first, chunk.n))
+        self._trail.add(chunk, slice(first, chunk.n))
         if time.monotonic() - self._last >= self._every:
             learner.take_names(stream.names)
             self._write(self._path, learner.glance())
@@ -141,11 +141,12 @@ class Checkpoint:
             raise self._too_short(self.reached)
         self.contents = contents
         if self._path is not None:
-            self._passes, self._rows, self._checksum = self._request["passes"], 0, Checksum()
+            self._passes, self._trail = self._request["passes"], Trail(None)
             self._write(self._path, state)
 
     def _write(self, path: Path, state: State) -> None:
-        notes = {"command": self._request, "passes": self._passes, "rows": self._rows, "trail": str(self._checksum)}
+        rows, checksum = self._trail.rows, str(self._trail)
+        notes = {"command": self._request, "passes": self._passes, "rows": rows, "trail": checksum}
         contents = {} if self.contents is None else {"contents": list(self.contents)}
         model_file.write(path, state, notes=notes | contents)
 
@@ -153,11 +154,6 @@ class Checkpoint:
         """Remove the file after training."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
-
-    def _note(self, learner: Any, chunk: Chunk, rows: slice) -> None:
-        for span in chunk.spans(rows):
-            self._checksum.add(chunk.row_sums(span, chunk.block(span)), chunk.codes(learner.classes, span))
-        self._rows += rows.stop - rows.start
 
 
 def describe_training(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:

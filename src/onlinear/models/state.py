@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -165,12 +166,19 @@ def rearranged(rule: Any, arrays: Any, n: int, places: NDArray[np.intp], classes
     fresh = new_state(rule, n * classes)
     for new, old in zip(_listed(fresh), _listed(arrays), strict=True):
         if old.shape == (n * places.size,) and new.shape == (n * classes,):
-            new.reshape(n, classes)[:, places] = old.reshape(n, places.size)
+            move_columns(new.reshape(n, classes), old.reshape(n, places.size), places)
         elif old.shape == new.shape:
             new[...] = old
         else:
             raise RuleError(f"rule {type(rule).__name__}: its state cannot take new classes; name all at the start")
     return fresh
+
+
+def move_columns(new: NDArray[Any], old: NDArray[Any], places: NDArray[np.intp]) -> None:
+    """Copy columns to their places; neighbours are copied together, which is much faster than one by one."""
+    edges = np.flatnonzero(np.diff(places) != 1) + 1
+    for first, end in itertools.pairwise([0, *edges.tolist(), places.size]):
+        new[:, places[first] : places[first] + end - first] = old[:, first:end]
 
 
 class Room:

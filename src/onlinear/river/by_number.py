@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import cut_at_new_labels
+from onlinear.data.labels import Classes, cut_at_new_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
 from onlinear.errors import OnlinearError
@@ -119,10 +119,10 @@ class ByNumber:
 
 def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDArray[Any]]]:
     """Return the rows in parts, each with the label that is new there, if any."""
-    known = learner.classes.labels
-    if not learner.multiclass or (labels.size == 1 and labels[0] in known):
-        return [(slice(0, labels.size), known[:0])]
-    return cut_at_new_labels(labels, known)
+    classes = learner.classes
+    if isinstance(classes, Classes) or (labels.size == 1 and labels[0] in classes.labels):
+        return [(slice(0, labels.size), labels[:0])]
+    return cut_at_new_labels(labels, classes)
 
 
 def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32], learner: Learner) -> OnlinearError:

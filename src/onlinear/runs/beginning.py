@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import Classes, ManyClasses, declared_classes, distinct, found_classes, named_classes
+from onlinear.data.labels import Classes, ManyClasses, distinct, first_classes, found_classes, named_classes
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.numbered import array_chunk, block_chunks
 from onlinear.errors import DataError, ParameterError
@@ -19,6 +19,7 @@ from onlinear.models.state import State, rule_for_width
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
+from onlinear.runs.probe import check_many_classes
 from onlinear.streams.open import open_stream
 from onlinear.streams.stream import Stream
 
@@ -32,6 +33,7 @@ class Options(NamedTuple):
     state: State | Run | None
     n_features: int | None
     classes: Any
+    new_classes: bool = False
 
 
 def begin(
@@ -39,16 +41,24 @@ def begin(
 ) -> tuple[Learner, Iterator[Chunk]]:
     """Return a learner before its first example, and the examples: those of X and y, unless others are given."""
     check_rule(rule)
-    fit_intercept, normalize, start, state, n_features, classes = options
+    fit_intercept, normalize, start, state, n_features, classes, new_classes = options
     if n_features is not None and not (type(n_features) is int and n_features > 0):
         raise ParameterError(f"n_features is {n_features!r}; it must be a positive integer")
     stream = X if y is None and isinstance(X, Stream) else None
+    if stream is not None:
+        if classes is not None:
+            stream.declare(classes)
+        if new_classes:
+            stream.accept_any_label()
     if state is not None:
         return _resume_with(rule, stream, options), chunks or open_chunks(X, y)
     if stream is not None and n_features is None:
         n_features = stream.scanned_width() if needs_width(rule) else stream.n_features
-    found, first, chunks = _find_classes(chunks or open_chunks(X, y), stream, classes, whole=y is not None)
+    found, first, chunks = _find_classes(chunks or open_chunks(X, y), stream, options, whole=y is not None)
+    if isinstance(found, ManyClasses) and classes is None:
+        _check_takes(rule, found)
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
+    learner.accept_new_classes(new_classes)
     learner.begin(first.width if n_features is None else n_features, start)
     if stream is not None:
         learner.reading, learner.checksum = stream.reading.as_dict(), Checksum()
@@ -56,20 +66,33 @@ def begin(
 
 
 def _find_classes(
-    chunks: Iterator[Chunk], stream: Stream | None, classes: Any, *, whole: bool
+    chunks: Iterator[Chunk], stream: Stream | None, options: Options, *, whole: bool
 ) -> tuple[Classes | ManyClasses, Chunk, Iterator[Chunk]]:
     """Return the classes, the first chunk and the rest; with `whole` the first chunk is all there is."""
-    labels: list[Any] = []
-    if classes is None and stream is None and not whole:
-        labels, chunks = look_ahead(chunks)
+    looks = stream is None and not whole and options.classes is None and not options.new_classes
+    labels, chunks = look_ahead(chunks) if looks else ([], chunks)
     first = next(chunks, None)
     if first is None:
         raise DataError("no examples")
-    if classes is not None:
-        return named_classes(classes) if stream is None else declared_classes(classes), first, chunks
-    if stream is not None and stream.classes is not None:
-        return Classes(stream.classes), first, chunks
+    if looks and len(labels) < 2:
+        for _ in chunks:  # a later error may be the reason
+            pass
+    if stream is not None and stream.encoding is not None:
+        return stream.encoding, first, chunks
+    if options.new_classes:
+        known = first_classes(options.classes if stream is None else stream.declared, first.y, first.place)
+        return known if stream is None else known.like(first.y), first, chunks
+    if options.classes is not None:
+        return named_classes(options.classes), first, chunks
     return found_classes(labels or distinct(first.y, [])), first, chunks
+
+
+def _check_takes(rule: Rule, classes: ManyClasses) -> None:
+    """Raise if there are more classes than a rule can learn."""
+    try:
+        check_many_classes(rule)
+    except ParameterError as error:
+        raise DataError(f"the labels are {classes}; {error}; declare the two to learn (--classes, classes=)") from error
 
 
 def open_chunks(X: Any, y: Any = None) -> Iterator[Chunk]:
@@ -138,18 +161,14 @@ def as_state(given: Any) -> State:
 
 def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner:
     """Return a learner that continues from a state, with the examples of a stream or with others."""
-    fit_intercept, normalize, start, given, n_features, classes = options
+    fit_intercept, normalize, start, given, n_features, classes, new_classes = options
     learner = resume(rule, as_state(given), fit_intercept, normalize, start, classes)
+    learner.accept_new_classes(new_classes)
     if n_features not in {None, learner.n_features}:
         raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     if stream is None:
         learner.checksum = None
         return learner
-    if isinstance(learner.classes, ManyClasses):
-        raise ParameterError(
-            "the state has a weight vector for each class, but a stream has two labels; continue in Python, from X"
-            " and y or from blocks (X, y)"
-        )
     stream.expect(learner.classes)
     stream.check_features(learner.names, learner.reading)
     return learner

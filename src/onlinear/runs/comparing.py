@@ -161,7 +161,7 @@ class _Field:
         for entrant in list(self.entrants):
             try:
                 entrant.begin(stream, first, options)
-            except ParameterError as error:
+            except (DataError, ParameterError) as error:
                 if entrant.must_fit:
                     raise
                 self._leave_out(entrant, str(error))

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from onlinear.checks import check_integers
-from onlinear.data.checksum import Checksum, RowSums
+from onlinear.data.checksum import RowSums
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import Classes
+from onlinear.data.trail import Trail
 from onlinear.errors import DataError
 from onlinear.models.checkpoint import Contents
 from onlinear.streams.shuffle import shuffled
@@ -62,20 +62,21 @@ class Course:
 
     def _watch(self) -> Iterator[Chunk]:
         """Yield the examples of a pass, and compare them with those of the first pass at the end."""
-        rows, checksum = 0, Checksum()
+        trail: Trail | None = None
         for chunk in self.stream.chunks():
+            trail = trail or Trail(self.stream.encoding)
             summed = _with_sums(chunk)
-            classes = Classes(np.asarray(self.stream.classes))
-            for span in summed.spans():
-                checksum.add(summed.row_sums(span), summed.codes(classes, span))
-            rows += chunk.n
+            trail.add(summed, slice(0, chunk.n))
             yield summed
-        found = Contents(rows, str(checksum))
+        trail = trail or Trail(None)
+        found = Contents(trail.rows, str(trail))
         if self.contents is None:
             self.contents = found
         elif found != self.contents:
             before = self.contents.rows
-            how = f"it had {before:,} examples, this one {rows:,}" if rows != before else "their checksums differ"
+            how = "their checksums differ"
+            if trail.rows != before:
+                how = f"it had {before:,} examples, this one {trail.rows:,}"
             raise DataError(f"the data have changed since the first pass: {how}{self._remedy}")
 
 

@@ -25,6 +25,7 @@ from onlinear.models.state import (
     State,
     each_array,
     final_state,
+    move_columns,
     new_state,
     rearranged,
     rule_for_width,
@@ -33,7 +34,7 @@ from onlinear.models.state import (
 )
 from onlinear.rules.rule import INPUTS, TIES
 from onlinear.runs.blame import rule_failure, rule_fault, state_fault
-from onlinear.runs.probe import check_linear, check_read_only
+from onlinear.runs.probe import check_linear, check_many_classes, check_read_only
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)
@@ -62,6 +63,8 @@ class Learner:
         self.names: tuple[str, ...] | None = None
         self.reading: Mapping[str, Any] | None = None
         self.checksum: Checksum | None = None
+        self.new_classes = False
+        """Whether a class is added when its first example comes."""
         self._room: Room | None = None
 
     def begin(self, n: int, start: Any = None) -> None:
@@ -191,24 +194,41 @@ class Learner:
         if width > known:
             self.grow(width)
 
+    def accept_new_classes(self, accept: bool) -> None:
+        """Add a class when its first example comes, or do not; each class must have a weight vector."""
+        if accept:
+            self._many()
+        self.new_classes = accept
+
     def take_classes(self, labels: NDArray[Any]) -> None:
         """Extend the classes to these, which include the known ones; new ones start as the rule starts them."""
-        if not self.multiclass:
-            raise ParameterError("two classes share one weight vector; to add classes, start with a vector per class")
-        known, classes = self.classes.labels, ManyClasses(labels)
+        known, classes = self._many().labels, ManyClasses(labels)
         places = classes.encode(known)
         if np.unique(places).size < places.size:
             raise ParameterError(f"labels of type {labels.dtype} cannot represent the known ones: {known.tolist()}")
-        n = self.n_features + self.bias
-        self.arrays = rearranged(self.engine_rule, self.arrays, n, places, labels.size)
+        self._rearrange(classes, places)
+
+    def add_class(self, label: Any, place: str) -> None:
+        """Add a class for a label at a place in the data; the classes are sorted then."""
+        self._rearrange(*self._many().with_label(label, place))
+
+    def _many(self) -> ManyClasses:
+        if isinstance(self.classes, ManyClasses):
+            return self.classes
+        raise ParameterError("two classes share one weight vector; to add classes, start with a vector per class")
+
+    def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:
+        """Extend the classes; the known ones have these places among them."""
+        n, k = self.n_features + self.bias, classes.labels.size
+        self.arrays = rearranged(self.engine_rule, self.arrays, n, places, k)
         if self.origin is not None:
-            origin = weights_of(new_state(self.engine_rule, n * labels.size))
-            origin.reshape(n, labels.size)[:, places] = self.origin.reshape(n, known.size)
+            origin = weights_of(new_state(self.engine_rule, n * k))
+            move_columns(origin.reshape(n, k), self.origin.reshape(n, places.size), places)
             self.origin = origin
-        counts = np.zeros(passes.MISTAKES + labels.size, dtype=np.int64)
+        counts = np.zeros(passes.MISTAKES + k, dtype=np.int64)
         counts[: passes.MISTAKES] = self.counts[: passes.MISTAKES]
         counts[passes.MISTAKES + places] = self.counts[passes.MISTAKES :]
-        self.labels = with_new_classes(self.labels, places, labels.size)
+        self.labels = with_new_classes(self.labels, places, k)
         self.classes, self.counts, self._room = classes, counts, None
 
     def _entries(self, n: int) -> int:
@@ -376,16 +396,3 @@ class Learner:
 def classes_of(state: State) -> Classes | ManyClasses:
     """Return the classes of a state."""
     return ManyClasses(state.classes) if state.multiclass else Classes(state.classes)
-
-
-def check_many_classes(rule: Any) -> None:
-    """Raise unless a rule can have a weight vector for each class: it must declare that its score is ⟨w,x⟩."""
-    name = type(rule).__name__
-    if rule.inputs != "real":
-        raise ParameterError(f"{name} takes {rule.inputs} inputs and supports only two classes")
-    if rule.tie != "mistake":
-        raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
-    if not rule.linear:
-        raise ParameterError(
-            f"{name} supports only two classes; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from onlinear.checks import check_unmasked
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import MISTAKES, add_labels
+from onlinear.data.labels import Classes, cut_at_new_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import DataError, ParameterError
@@ -34,6 +36,7 @@ def run(
     classes: Any = None,
     sample_weight: Any = None,
     trace: bool | Potentials = False,
+    new_classes: bool = False,
 ) -> Run:
     """Run a rule once over examples in order: predict, see the label, learn.
 
@@ -56,13 +59,16 @@ def run(
     n_features : int
         The number of features, if the data may not show it.
     classes : sequence
-        The labels (negative, positive). Default: the two labels in the data, sorted. With three or more, each has its
-        own weight vector; the rule must be linear, and X and y arrays or blocks.
+        All labels; of two, the negative one first. Default: the labels in y, sorted; of a stream or of blocks, those of
+        the first 4,096 examples. With three or more, each has its own weight vector; the rule must be linear.
     sample_weight : array
         The weights of the examples in X, at least 0: they multiply the steps. Only for rules that support them.
     trace : bool or Potentials
         Record the scores and the rounds of mistakes and updates; with `Potentials`, also the quantities that
         the proofs follow, after each update.
+    new_classes : bool
+        Add a class when its first example comes; the result is the same for blocks of any size. Each class has its own
+        weight vector then, even if there are only two.
 
     Returns
     -------
@@ -81,7 +87,7 @@ def run(
     if sample_weight is not None and y is None:
         raise ParameterError("sample_weight needs X and y; it does not apply to a stream of blocks")
     stream = X.independent() if y is None and isinstance(X, Stream) else None
-    options = Options(fit_intercept, normalize, start, state, n_features, classes)
+    options = Options(fit_intercept, normalize, start, state, n_features, classes, new_classes)
     learner, chunks = begin(rule, X if stream is None else stream, y, options)
     recorder = _recorder(trace, learner)
     n = 0
@@ -105,10 +111,13 @@ def feed(
     *,
     first_pass: bool = True,
 ) -> None:
-    """Learn from a chunk, or from some of its rows. The labels of the first pass are recorded."""
+    """Learn from a chunk, or from some of its rows; a new class is added before its first example, if it may be.
+
+    The labels of the first pass are recorded.
+    """
     learner.make_room(chunk)
     before = learner.mistakes
-    for span in chunk.spans(rows):
+    for span in _spans(learner, chunk, rows or slice(0, chunk.n)):
         codes = chunk.codes(learner.classes, span)
         block = chunk.block(span, learner.bias, learner.normalize)._replace(weights=weights[span])
         end = recorder.learn(learner, block, codes) if recorder else learner.learn(block, codes)
@@ -120,6 +129,19 @@ def feed(
             add_labels(learner.labels, codes)
     if first_pass:
         learner.labels.tallies[MISTAKES] += learner.mistakes - before
+
+
+def _spans(learner: Learner, chunk: Chunk, rows: slice) -> Iterator[slice]:
+    """Cut rows into blocks, and where a class is new: the learner takes it when the rows before it have been read."""
+    classes = learner.classes
+    if not learner.new_classes or isinstance(classes, Classes):
+        yield from chunk.spans(rows)
+        return
+    for part, new in cut_at_new_labels(chunk.y[rows], classes):
+        first, end = rows.start + part.start, rows.start + part.stop
+        for label in new:
+            learner.add_class(label, chunk.place(first))
+        yield from chunk.spans(slice(first, end))
 
 
 def as_weights(rule: Any, given: Any, n: int) -> Floats:

@@ -11,7 +11,7 @@ from onlinear.engine.algebra import dot
 from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import address
 from onlinear.engine.rows import DenseRow, SingleRow, SparseRow
-from onlinear.errors import RuleError
+from onlinear.errors import ParameterError, RuleError
 from onlinear.models.state import each_array, new_state, sealed, weights_of
 from onlinear.rules.rule import predicts_by_sign
 
@@ -105,3 +105,16 @@ def _random_row(rng: np.random.Generator, n: int, k: int) -> SingleRow:
         return DenseRow(values, 0, n, n, 0, 1.0, weight, trial)
     indices = np.sort(rng.choice(n, size, replace=False))
     return SparseRow(values, address(indices), 0, size, n, 0, 1.0, weight, trial)
+
+
+def check_many_classes(rule: Any) -> None:
+    """Raise unless a rule can have a weight vector for each class: it must declare that its score is ⟨w,x⟩."""
+    name = type(rule).__name__
+    if rule.inputs != "real":
+        raise ParameterError(f"{name} takes {rule.inputs} inputs and supports only two classes")
+    if rule.tie != "mistake":
+        raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
+    if not rule.linear:
+        raise ParameterError(
+            f"{name} supports only two classes; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
+        )

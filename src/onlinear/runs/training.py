@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from onlinear.atomic import check_replaceable
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import NOTICED
-from onlinear.data.labels import Classes
 from onlinear.errors import DataError
 from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
@@ -115,8 +114,8 @@ def train(
     clock = Clock(learner, progress)
     for chunk in chunks:
         if course.begins:
-            kept.begin_pass(course.number, course.contents)
-        first = kept.pass_over(learner, chunk)
+            kept.begin_pass(course.number, course.contents, course.stream)
+        first = kept.pass_over(chunk)
         for rows in clock.spans(chunk, course, first):
             feed(learner, chunk, rows, first_pass=course.number == 0)
         kept.keep(learner, course.stream, chunk, first)
@@ -154,7 +153,7 @@ def _resume(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Itera
     if state is None or kept.reached is None:
         return None
     learner = Learner.resume(rule, state)
-    course.stream.expect(Classes(state.classes))
+    course.stream.expect(learner.classes)
     course.contents = kept.contents
     if kept.finished:
         course.read_again()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from onlinear.data.labels import declared_classes
+from onlinear.data.labels import checked_labels
 from onlinear.errors import DataError, EmptyFileError, ParameterError
 from onlinear.streams.files import Pipe, display_name, find_files, read_beginning
 from onlinear.streams.formats.arrays import BlocksReader, MatrixReader
@@ -52,14 +52,15 @@ def open_stream(
         The labels, where `data` is a matrix or contains one.
     format : str
         The file format, such as ``"csv"``. Default: detected from the first file.
-    classes : pair
-        The labels (negative, positive). Default: the first two labels in the data, in sorted order.
+    classes : sequence
+        All labels; of two, the negative one first. Default: the labels of the first 4,096 examples, in sorted order
+        (if these have only one label, reading goes on until there is a second one).
     n_features : int
         The number of features, for rules that must know it in advance where the data do not tell.
     max_features : int
         The largest number of features. A larger index or vocabulary is an error, before any memory is allocated for it.
     on_error : {"raise", "skip"}
-        What to do with a malformed line, or one with a third label: raise an error that says where it is, or skip
+        What to do with a malformed line, or one with an unknown label: raise an error that says where it is, or skip
         and count it.
     quarantine : path
         A file for the lines that are skipped.
@@ -91,7 +92,7 @@ def open_stream(
     if known is not None:
         options = Reading(**(known.reading or {}))
         names = None if known.names is None else without_blanks(known.names)
-        if classes is None and not known.multiclass:
+        if classes is None:
             classes = known.classes
     options = options.but(**reading)
     request = Request(options, max_features, y, labelled, names, _label_kind(classes))
@@ -199,7 +200,7 @@ def _label_kind(classes: Any) -> ColumnKind | None:
     """Return the kind of declared labels; strings may stand for numbers, as on a command line."""
     if classes is None:
         return None
-    labels = declared_classes(classes).labels
+    labels = checked_labels(classes)
     if labels.dtype.kind == "U":
         return None if all(map(_is_number, labels)) and not hasattr(classes, "dtype") else "category"
     return "number" if labels.dtype.kind in "fiu" else None

@@ -30,7 +30,7 @@ class Reader(ABC):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The two labels (negative, positive), where they are known before anything is read."""
+        """The labels, where they are known before anything is read; of two, the negative one is first."""
         return None
 
     @abstractmethod

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk, Fault
-from onlinear.data.labels import Classes, declared_classes, found_classes, plain, show
+from onlinear.data.labels import (
+    Classes,
+    ManyClasses,
+    checked_labels,
+    found_classes,
+    labels_like,
+    list_labels,
+    named_classes,
+    plain,
+    unknown_label_reason,
+)
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.matrices import CsrMatrix
 from onlinear.errors import DataError, ParameterError
@@ -67,8 +77,10 @@ class Stream:
         self.n_features = n_features
         self._reader = reader
         self._quarantine = quarantine
-        self._declared = classes
-        self._classes: Classes | None = None
+        self.declared = classes
+        self._any_label = False
+        self.encoding: Classes | ManyClasses | None = None
+        """The classes, once they are known: declared, expected by a learner, or found."""
         self._once = Once(once) if once else None
 
     @property
@@ -78,8 +90,8 @@ class Stream:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The two labels (negative, positive), once they are known."""
-        return None if self._classes is None else self._classes.labels
+        """The labels, once they are known; of two, the negative one is first."""
+        return None if self.encoding is None else self.encoding.labels
 
     @property
     def skipped(self) -> int:
@@ -91,14 +103,24 @@ class Stream:
         """What can be read only once, such as a pipe; otherwise empty."""
         return self._once.what if self._once else ""
 
-    def expect(self, classes: Classes) -> None:
+    def declare(self, classes: Any) -> None:
+        """Use these labels instead of those that were declared when the stream was opened."""
+        self.declared, self.encoding = classes, None
+
+    def accept_any_label(self) -> None:
+        """Leave it to the learner to add new classes; then the stream does not know the classes."""
+        self._any_label, self.encoding = True, None
+
+    def expect(self, classes: Classes | ManyClasses) -> None:
         """Use a learner's labels; raise if others were declared."""
-        if self._declared is not None:
-            declared = declared_classes(self._declared).like(classes.labels).labels
+        if self._any_label:
+            return
+        if self.declared is not None:
+            declared = labels_like(checked_labels(self.declared), classes.labels)
             if not np.array_equal(declared, classes.labels):
-                mine, others = (" and ".join(map(show, labels)) for labels in (declared, classes.labels))
+                mine, others = map(list_labels, (declared, classes.labels))
                 raise ParameterError(f"classes are {mine}, but the run has {others}, in this order")
-        self._classes = classes
+        self.encoding = classes
 
     def check_features(self, names: tuple[str, ...] | None, reading: Mapping[str, Any] | None) -> None:
         """Raise if a learner's features have other names, or are numbered in another way."""
@@ -134,17 +156,19 @@ class Stream:
         return ((chunk.X, chunk.y) for chunk in self.chunks())
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield chunks in which every label is one of the two classes."""
-        chunks = self._read()
-        if self._classes is None:
-            chunks = self._find_classes(chunks)
-        for chunk in chunks:
-            yield from self._sort_out(chunk, self._classes)
+        """Yield chunks in which every label is one of the classes."""
+        with self._quarantine:
+            chunks = self._read()
+            if self.encoding is None and not self._any_label:
+                chunks = self._find_classes(chunks)
+            for chunk in chunks:
+                yield from self._sort_out(chunk, self.encoding)
 
     def unlabelled(self) -> Iterator[Chunk]:
         """Yield chunks with unchecked labels."""
-        for chunk in self._read():
-            yield from self._sort_out(chunk, None)
+        with self._quarantine:
+            for chunk in self._read():
+                yield from self._sort_out(chunk, None)
 
     def independent(self) -> Stream:
         """Return a stream over the same data; reading it leaves this one's classes, width and names as they are."""
@@ -158,44 +182,42 @@ class Stream:
             raise DataError(f"{self._once.what} can be read only once")
         if self._once:
             self._once.begun = True
-        with self._quarantine:
-            for chunk in self._reader.chunks():
-                if chunk.width > self._max_features:
-                    raise DataError(
-                        f"from {chunk.place(0)} on there are {chunk.width:,} features;"
-                        f" at most {self._max_features:,} (--max-features, max_features=)"
-                    )
-                yield replace(chunk, feature=self._reader.feature)
+        for chunk in self._reader.chunks():
+            if chunk.width > self._max_features:
+                raise DataError(
+                    f"from {chunk.place(0)} on there are {chunk.width:,} features;"
+                    f" at most {self._max_features:,} (--max-features, max_features=)"
+                )
+            yield replace(chunk, feature=self._reader.feature)
 
     def _find_classes(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Find the classes, in what was declared or in the data; return all the chunks again."""
-        if self._declared is not None:
+        if self.declared is not None:
             first = next(chunks, None)
             if first is None:
                 return chunks
-            self._classes = declared_classes(self._declared).like(first.y)
+            self.encoding = named_classes(self.declared).like(first.y)
             return itertools.chain([first], chunks)
         labels, chunks = look_ahead(chunks)
         if len(labels) < 2:
-            held = list(chunks)
-            for chunk in held:  # a malformed line may be the reason
-                for fault in chunk.faults:
+            held = []
+            for chunk in chunks:
+                for fault in chunk.faults:  # a malformed line may be the reason
                     self._quarantine.take(fault)
+                held.append(chunk)
             if held:
                 found_classes([plain(label) for label in labels])
             return iter(held)
         first = next(chunks)
-        self._classes = found_classes(labels).like(first.y)
+        self.encoding = found_classes(labels).like(first.y)
         return itertools.chain([first], chunks)
 
-    def _sort_out(self, chunk: Chunk, classes: Classes | None) -> Iterator[Chunk]:
+    def _sort_out(self, chunk: Chunk, classes: Classes | ManyClasses | None) -> Iterator[Chunk]:
         """Yield the examples to learn from; raise or skip the others, and the faults among them, in order.
 
         Where faults are raised, the examples before the first one are yielded before.
         """
-        strange = np.zeros(chunk.n, dtype=bool)
-        if classes is not None:
-            strange = (chunk.y != classes.labels[0]) & (chunk.y != classes.labels[1])
+        strange = np.zeros(chunk.n, dtype=bool) if classes is None else classes.unknown(chunk.y)
         # A learner would refuse what is not finite, but it cannot skip it.
         bad = strange | ~chunk.matrix.finite_rows() if self._quarantine.skips else strange
         own = (self._fault(chunk, i, classes if strange[i] else None) for i in np.flatnonzero(bad).tolist())
@@ -208,13 +230,10 @@ class Stream:
         if chunk.n:
             yield _with_labels(chunk, classes)
 
-    def _fault(self, chunk: Chunk, i: int, classes: Classes | None) -> Fault:
+    def _fault(self, chunk: Chunk, i: int, classes: Classes | ManyClasses | None) -> Fault:
         """Return the fault of example i: its label, if classes are given, otherwise a value."""
-        if classes is not None:
-            both = f"{show(classes.labels[0])} (negative) and {show(classes.labels[1])} (positive)"
-            reason = f"label {show(plain(chunk.y[i]))}; the labels are {both}"
-        else:
-            reason = "a value is not a finite number"
+        value = "a value is not a finite number"
+        reason = value if classes is None else unknown_label_reason(chunk.y[i], classes)
         return Fault(i, chunk.place(i), reason, chunk.written(i))
 
     def _some(self, chunk: Chunk, rows: NDArray[np.intp]) -> Chunk:
@@ -225,7 +244,7 @@ class Stream:
         return some
 
 
-def _with_labels(chunk: Chunk, classes: Classes | None) -> Chunk:
+def _with_labels(chunk: Chunk, classes: Classes | ManyClasses | None) -> Chunk:
     """Return a chunk with labels of the classes' own type, and its faults dealt with."""
     y = chunk.y if classes is None else chunk.y.astype(classes.labels.dtype, copy=False)
     return replace(chunk, y=y, faults=())

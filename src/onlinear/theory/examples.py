@@ -123,7 +123,7 @@ class Examples:
         self._passes = 1
         self.n, self.entries, self.layout = data.n, data.entries, data.layout
         self.width = max(data.width, n_features)
-        self.classes: Classes = found_classes(data.labels) if classes is None else declared_classes(classes)
+        self.classes = _two_classes(data.labels) if classes is None else declared_classes(classes)
         self._readers: dict[type, Learner] = {}
 
     @property
@@ -266,6 +266,16 @@ class Examples:
         """Return the most roundings that a sum over a row takes; the same for all blocks, wherever they are cut."""
         entries = self._data.most_entries if isinstance(block, SparseBlock) else self.width
         return (2.0 if self.normalize else 1.0) * (entries + 16.0)
+
+
+def _two_classes(labels: list[Any]) -> Classes:
+    """Return the two labels that were found in the data."""
+    found = found_classes(labels)
+    if not isinstance(found, Classes):
+        raise DataError(
+            f"the labels are {found}; this needs two classes (for several: onlinear.theory.ClassPairs(X, y).seen)"
+        )
+    return found
 
 
 def examples_of(X: Any, y: Any = None, **options: Unpack[Opening]) -> Examples:

@@ -60,7 +60,7 @@ class LabelledData:
     layout : {"dense", "sparse", "mixed"}
         How the rows are stored.
     labels : list
-        The first two different labels in the data, or the only one.
+        The labels in the data, in the order of their first examples.
     """
 
     def __init__(self, X: Any, y: Any) -> None:

@@ -1,6 +1,6 @@
 """The layout of converted files, Arrow or Parquet, with an end record.
 
-A file has two columns. `label` is one of the two classes. `features` is a list of (index, value) pairs, or
+A file has two columns. `label` is one of the classes. `features` is a list of (index, value) pairs, or
 of a fixed number of values where the examples are dense. The key ``onlinear`` in the schema's metadata marks
 a converted file. The end record, with the key ``onlinear.end``, holds what is known only at the end of a stream: the
 names and the number of features, the classes, the number of examples, and a checksum for each batch. An Arrow file
@@ -75,12 +75,13 @@ class End:
                 _count(record["n_examples"]),
                 [_text(one) for one in _list(record["sums"])],
             )
-            two = end.classes.shape == (2,) and end.classes[0] != end.classes[1] and end.classes.dtype.kind in "ifbU"
+            known = end.classes.ndim == 1 and end.classes.dtype.kind in "ifbU"
+            distinct = known and 2 <= end.classes.size == np.unique(end.classes).size
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
             if isinstance(error, DataError):
                 raise
             raise damage_error(place) from error
-        if not two or (end.names is not None and len(end.names) > end.n_features):
+        if not distinct or (end.names is not None and len(end.names) > end.n_features):
             raise damage_error(place)
         return end
 
@@ -112,10 +113,10 @@ def schema(end: End, sparse: bool, values: np.dtype[Any], width: int) -> Any:
     )
 
 
-def batch_sum(sums: RowSums, positive: NDArray[np.bool_]) -> str:
+def batch_sum(sums: RowSums, codes: NDArray[Any]) -> str:
     """Return the checksum of a batch."""
     checksum = Checksum()
-    checksum.add(sums, np.where(positive, np.int8(1), np.int8(-1)))
+    checksum.add(sums, codes)
     return str(checksum)
 
 

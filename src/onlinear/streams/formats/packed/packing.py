@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onlinear.atomic import open_replacement
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
 from onlinear.data.chunk import Chunk
+from onlinear.data.labels import Classes, ManyClasses, list_labels, named_classes
 from onlinear.engine.rows import SparseBlock
 from onlinear.errors import DataError, ParameterError
 from onlinear.streams.formats.finite import finite_block
@@ -52,14 +53,15 @@ def pack(stream: Stream, path: str | os.PathLike[str], *, progress: Callable[[in
 class _RowsToPack(NamedTuple):
     """Examples to write; `indptr` and `indices` are None where they are dense."""
 
-    positive: NDArray[np.bool_]
+    codes: NDArray[Any]
+    """The labels: −1 and +1, or the numbers of more than two classes."""
     values: NDArray[Any]
     indices: NDArray[np.int32] | None
     indptr: NDArray[np.int64] | None
 
     @property
     def n(self) -> int:
-        return self.positive.size
+        return self.codes.size
 
     def ends(self) -> NDArray[np.int64]:
         """Return the size in bytes of the rows up to and including each one."""
@@ -71,16 +73,16 @@ class _RowsToPack(NamedTuple):
     def cut(self, begin: int, end: int) -> _RowsToPack:
         """Return some of the rows."""
         if self.indptr is None or self.indices is None:
-            return _RowsToPack(self.positive[begin:end], self.values[begin:end], None, None)
+            return _RowsToPack(self.codes[begin:end], self.values[begin:end], None, None)
         first, last = int(self.indptr[begin]), int(self.indptr[end])
         indptr = self.indptr[begin : end + 1] - first
-        return _RowsToPack(self.positive[begin:end], self.values[first:last], self.indices[first:last], indptr)
+        return _RowsToPack(self.codes[begin:end], self.values[first:last], self.indices[first:last], indptr)
 
     def copied(self) -> _RowsToPack:
         """Return a copy of the rows: their memory may be reused for the next ones."""
         if self.indices is None or self.indptr is None:
-            return _RowsToPack(self.positive.copy(), self.values.copy(), None, None)
-        return _RowsToPack(self.positive.copy(), self.values.copy(), self.indices.copy(), self.indptr.copy())
+            return _RowsToPack(self.codes.copy(), self.values.copy(), None, None)
+        return _RowsToPack(self.codes.copy(), self.values.copy(), self.indices.copy(), self.indptr.copy())
 
 
 class _BatchCutter:
@@ -90,7 +92,7 @@ class _BatchCutter:
         self.stream = stream
         self.width = 1
         self.dtype = np.dtype(np.float64)
-        self.classes: NDArray[Any] | None = None
+        self.classes: Classes | ManyClasses = ManyClasses(np.empty(0))
         self.sparse: bool | None = None
 
     def __iter__(self) -> Iterator[_RowsToPack]:
@@ -116,20 +118,20 @@ class _BatchCutter:
         sparse = isinstance(block, SparseBlock)
         if self.sparse is None:
             self.sparse, self.dtype, self.width = sparse, block.values.dtype, chunk.width
-            self.classes = _classes(self.stream)
+            self.classes = named_classes(_classes(self.stream))
         if sparse != self.sparse or (not sparse and self.width != chunk.width):
             raise DataError(
                 f"{chunk.place(span.start)}: a converted file is sparse, or dense with a fixed width; these differ"
             )
         self.width = max(self.width, chunk.width)
-        positive = np.asarray(chunk.y[span] == self.classes[1])  # type: ignore[index]  # set with the first chunk
+        codes = chunk.codes(self.classes, span)
         if not isinstance(block, SparseBlock):
-            return _RowsToPack(positive, self._cast(chunk, span, block.values), None, None)
+            return _RowsToPack(codes, self._cast(chunk, span, block.values), None, None)
         most = int(block.indices.max(initial=0))
         if most > _LARGEST_INDEX:
             raise DataError(f"{chunk.place(span.start)}: index {most}; at most 2^31 features can be converted")
         values = self._cast(chunk, span, block.values)
-        return _RowsToPack(positive, values, block.indices.astype(np.int32, copy=False), block.indptr)
+        return _RowsToPack(codes, values, block.indices.astype(np.int32, copy=False), block.indptr)
 
     def _cast(self, chunk: Chunk, span: slice, values: NDArray[Any]) -> NDArray[Any]:
         if np.can_cast(values.dtype, self.dtype):
@@ -157,14 +159,14 @@ def _join(parts: list[_RowsToPack]) -> _RowsToPack:
     """Return all rows as one."""
     if len(parts) == 1:
         return parts[0]
-    positive = np.concatenate([part.positive for part in parts])
+    codes = np.concatenate([part.codes for part in parts])
     values = np.concatenate([part.values for part in parts])
     indices = [part.indices for part in parts if part.indices is not None]
     pointers = [part.indptr for part in parts if part.indptr is not None]
     if not pointers:
-        return _RowsToPack(positive, values, None, None)
+        return _RowsToPack(codes, values, None, None)
     counts = np.concatenate([np.diff(part) for part in pointers])
-    return _RowsToPack(positive, values, np.concatenate(indices), np.concatenate([[0], np.cumsum(counts)]))
+    return _RowsToPack(codes, values, np.concatenate(indices), np.concatenate([[0], np.cumsum(counts)]))
 
 
 def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Callable[[int], None] | None) -> int:
@@ -178,7 +180,7 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
         widths = [batches.width, len(names or ())]
         if batches.sparse:
             widths.append(stream.n_features or 0)
-        return End(np.asarray(batches.classes), stream.reading.as_dict(), names, max(widths), n, sums)
+        return End(batches.classes.labels, stream.reading.as_dict(), names, max(widths), n, sums)
 
     try:
         for rows in batches:
@@ -186,8 +188,8 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
                 types = schema(end(), bool(batches.sparse), batches.dtype, batches.width)
                 writer = form(file, types)
             row_sums = _row_sums(rows)
-            writer.write(_batch(rows, row_sums, np.asarray(batches.classes), types))
-            sums.append(batch_sum(row_sums, rows.positive))
+            writer.write(_batch(rows, row_sums, batches.classes.decode(rows.codes), types))
+            sums.append(batch_sum(row_sums, rows.codes))
             n += rows.n
             if progress is not None:
                 progress(n)
@@ -200,12 +202,12 @@ def _write(stream: Stream, file: BinaryIO, form: type[BatchWriter], progress: Ca
     return n
 
 
-def _batch(rows: _RowsToPack, sums: RowSums, classes: NDArray[Any], types: Any) -> Any:
-    """Return rows as an Arrow batch."""
+def _batch(rows: _RowsToPack, sums: RowSums, y: NDArray[Any], types: Any) -> Any:
+    """Return rows and their labels as an Arrow batch."""
     import pyarrow as pa
 
     features = types.field("features").type
-    labels = pa.array(classes[rows.positive.astype(np.intp)], type=types.field("label").type)
+    labels = pa.array(y, type=types.field("label").type)
     if rows.indices is None or rows.indptr is None:
         flat = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
         lists = pa.FixedSizeListArray.from_arrays(flat, type=features)
@@ -223,7 +225,7 @@ def _row_sums(rows: _RowsToPack) -> RowSums:
 
 
 def _classes(stream: Stream) -> NDArray[Any]:
-    """Return the two labels in a type that a converted file supports."""
+    """Return the labels in a type that a converted file supports."""
     classes = stream.classes
     if (
         classes is None
@@ -239,5 +241,5 @@ def _classes(stream: Stream) -> NDArray[Any]:
     try:
         "".join(map(str, classes)).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"the labels {classes.tolist()} are not valid Unicode") from error
+        raise DataError(f"the labels {list_labels(classes)} are not valid Unicode") from error
     return classes.astype(np.float64) if classes.dtype.kind == "f" else classes

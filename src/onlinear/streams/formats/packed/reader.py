@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onlinear.data.checksum import RowSums, dense_sums, sparse_sums
 from onlinear.data.chunk import Chunk
+from onlinear.data.labels import list_labels, named_classes
 from onlinear.data.matrices import CsrMatrix, DenseMatrix, Matrix
 from onlinear.data.numbered import numbered_chunk, row_place
 from onlinear.errors import DataError
@@ -43,7 +44,7 @@ class PackedReader(Reader):
     names, width
         The names of the features, or None, and their number.
     classes : array
-        The two labels (negative, positive).
+        The labels; of two, the negative one is first.
     reading : dict
         How the examples were read when they were converted, as `Reading.as_dict` returns it.
     n : int
@@ -69,9 +70,8 @@ class PackedReader(Reader):
         self._max_features = max_features
         for name, end, full in zip(files, ends, dense, strict=True):
             if end.classes.tolist() != first.classes.tolist():
-                raise DataError(
-                    f"{name}: the labels are {end.classes.tolist()}; {files[0]} has {first.classes.tolist()}"
-                )
+                here, there = map(list_labels, (end.classes, first.classes))
+                raise DataError(f"{name}: the labels are {here}; {files[0]} has {there}")
             if full != dense[0]:
                 raise DataError(f"{name}: it and {files[0]} differ: one has sparse examples, the other dense ones")
             if full and end.n_features != first.n_features:
@@ -183,7 +183,7 @@ def _arrays(batch: _StoredBatch, width: int) -> tuple[Matrix, NDArray[Any], RowS
     flat = features.flatten()
     if label.null_count or features.null_count or flat.null_count:
         raise damage_error(place)
-    y, positive = _labels(label, batch.end.classes, place)
+    y, codes = _labels(label, batch.end.classes, place)
     sums = RowSums(*(_numbers(one, place) for one in taken))
     X: DenseMatrix | CsrMatrix
     if not hasattr(features, "offsets"):
@@ -194,7 +194,7 @@ def _arrays(batch: _StoredBatch, width: int) -> tuple[Matrix, NDArray[Any], RowS
         if indptr[0] != 0:
             raise damage_error(place)
         X = CsrMatrix(values, indices, indptr, width)
-    good = batch_sum(sums, positive) == batch.end.sums[batch.number]
+    good = batch_sum(sums, codes) == batch.end.sums[batch.number]
     if good and batch.number not in batch.checked:
         good = _as_written(X, sums, batch.end.n_features)
     if not good:
@@ -222,19 +222,21 @@ def _numbers(array: Any, place: str) -> NDArray[Any]:
     return numbers
 
 
-def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the labels, and which are positive."""
+def _labels(label: Any, classes: NDArray[Any], place: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels and their codes."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if classes.dtype.kind == "U":
-        negative, positive = (pc.equal(label, str(one)).to_numpy(zero_copy_only=False) for one in classes)
-        y = classes[positive.astype(np.intp)]
-    else:
+    known = named_classes(classes)
+    if classes.dtype.kind != "U":
         y = label.to_numpy(zero_copy_only=False)
-        negative, positive = y == classes[0], y == classes[1]
-    if not (negative | positive).all():
+        if known.unknown(y).any():
+            raise damage_error(place)
+        return y, known.encode(y)
+    numbers = pc.index_in(label, pa.array(classes)).fill_null(-1).to_numpy(zero_copy_only=False)
+    if numbers.min(initial=0) < 0:
         raise damage_error(place)
-    return y, positive
+    return classes[numbers], known.codes_of(numbers)
 
 
 def _open(files: list[str], request: Request) -> PackedReader:
