@@ -6,10 +6,12 @@ Whatever is called proven is rounded outward, and comes with a witness where the
 import warnings
 from typing import Any
 
+from onlinear.data.order import OrderCheck
 from onlinear.theory import bounds
 from onlinear.theory.certificate import Certificate, Limits, certify
 from onlinear.theory.check.interval import MarginInterval, Step
 from onlinear.theory.check.measures import Margin, distances, hinge_loss, margin, radius, rescale, strip_width
+from onlinear.theory.check.order import order_check
 from onlinear.theory.check.verdict import Inseparable, Separable, Undecided
 from onlinear.theory.examples import Examples
 from onlinear.theory.lemmas import Broken, LemmaReport, verify_lemmas
@@ -29,6 +31,7 @@ __all__ = [
     "Limits",
     "Margin",
     "MarginInterval",
+    "OrderCheck",
     "Separable",
     "Step",
     "Undecided",
@@ -39,6 +42,7 @@ __all__ = [
     "hinge_loss",
     "margin",
     "max_margin",
+    "order_check",
     "radius",
     "rescale",
     "separability",

@@ -214,6 +214,10 @@ class Certificate(Facts):
         outcome = replay(description, X, y, rule)
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
         found = compute_record(outcome, examples, witnesses, record["delta"])
+        excluded = {entry["theorem"]: entry["reason"] for entry in found["excluded"]}
+        for entry in record["bounds"]:
+            if entry["theorem"] in excluded:
+                raise VerificationError(f"{entry['theorem']} does not apply: {excluded[entry['theorem']]}")
         _compare({**found, "digest": record["digest"]}, record, VerificationError)
         if record["digest"] != digest_of(self.record):
             raise VerificationError("the certificate has been altered: its digest is not that of its content")

@@ -28,6 +28,7 @@ from onlinear.theory.bounds.geometry import FROM_ZERO
 from onlinear.theory.bounds.margins import margin_perceptron, normalized_margin_perceptron
 from onlinear.theory.bounds.multiclass import ALL_FROM_ZERO, multiclass
 from onlinear.theory.bounds.winnow import FROM_ONE, winnow
+from onlinear.theory.check.order import order_of
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
 
@@ -69,6 +70,7 @@ REPLAYED = frozenset({FROM_ZERO, ALL_FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS
 _SHORT = 2.0**-480
 """Squares of rows at least this long are far above the smallest floats."""
 _NO_SEPARATOR = "no vector is known that separates the examples"
+_DISORDER = "their labels are not in random order"
 _STARTED = "it did not start from the rule's own first weights"
 
 
@@ -93,12 +95,19 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     if case.start is not None:
         yield Excluded("Progressive validation (P12)", "the first weights may have been learned from these examples")
     elif case.passes == 1:
-        yield Statement(
-            risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.n),
-            outcome.mistakes / outcome.rounds,
-        )
+        yield _progressive_validation(case)
     else:
         yield Excluded("Progressive validation (P12)", "it applies to one pass over the examples")
+
+
+def _progressive_validation(case: Case) -> Statement | Excluded:
+    outcome, data = case.outcome, case.examples if case.pairs is None else case.pairs
+    order = order_of((rows.y for rows in data.blocks()), outcome.classes.size)
+    if order is not None and order.noticed is not None:
+        where = f"noticed at round {order.noticed:,}"
+        return Excluded("Progressive validation (P12)", f"the examples are not i.i.d.: {_DISORDER} ({where})")
+    bound = risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.n)
+    return Statement(bound, outcome.mistakes / outcome.rounds)
 
 
 def _underflows(examples: Examples) -> bool:
