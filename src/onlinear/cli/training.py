@@ -74,7 +74,8 @@ def command(
     """Train a model on DATA, one example at a time.
 
     Each example is first predicted and then learned from. Prints progress whenever the number of rounds has doubled,
-    and at the end the mistakes, their rate, and an upper bound on the margin of every separator.
+    and at the end the mistakes, their rate, baselines, and an upper bound on the margin of every separator. Says so if
+    the labels are not in random order: the rate then tells little about examples in another order.
 
     \b
     onlinear train data.svm --rule winnow -o model
