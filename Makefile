@@ -38,15 +38,16 @@ bench: $(READY)
 	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/theory.py
 
-# Four minutes of arbitrary bytes; what is found goes to build/fuzz.
+# A minute each of arbitrary bytes; what is found goes to build/fuzz.
 fuzz: $(READY)
 	.venv/$(PIP) --group fuzz
 	$(BIN)/python fuzz/libsvm.py lines 60
 	$(BIN)/python fuzz/libsvm.py numbers 60
 	$(BIN)/python fuzz/model_file.py 60
 	$(BIN)/python fuzz/certificate.py 60
+	$(BIN)/python fuzz/cache.py 60
 
-# Training killed at 50 moments.
+# Training killed at 50 moments; with changed data it must not go on.
 kill: $(READY)
 	$(BIN)/python tests/kill.py
 

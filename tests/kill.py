@@ -1,9 +1,11 @@
 """Training killed at random moments ends, once it is run again, with the same bits: ``python tests/kill.py``.
 
 Each time a process of its own trains with checkpoints and is killed (SIGKILL): some time after its first checkpoint,
-or right in the middle of writing one. Some are killed again after they have gone on. Then the same command runs to
-its end, and its model must be the uninterrupted one's, byte for byte. Fails where one differs, or where fewer than
-four of five kills have met a process at work that had a checkpoint.
+or right in the middle of writing one. Some are killed again after they have gone on. Then the data are changed, and
+the same command must end with an error in the data; only if no example has changed that the checkpoint knows of, it
+may end with the model of the changed data. Then the data are put back, the same command runs to its end, and its model
+must be the uninterrupted one's, byte for byte. Fails where one differs, or where fewer than four of five kills have
+met a process at work that had a checkpoint.
 """
 
 # ruff: noqa: T201
@@ -72,6 +74,38 @@ def make(path, n, seed=0, entries=5, width=300):
             file.write("".join(line % tuple(row) + "\n" for row in np.column_stack([y, both]).tolist()).encode())
 
 
+def append_rows(text, rng):
+    """Add the first rows again, at the end."""
+    return text + text[: text.index(b"\n", rng.randrange(1000)) + 1]
+
+
+def edit_line(text, rng):
+    """Change the last digit of a line."""
+    end = text.index(b"\n", rng.randrange(len(text)))
+    return text[: end - 1] + (b"1" if text[end - 1 : end] != b"1" else b"2") + text[end:]
+
+
+def replace_all(text, rng):
+    """Put the same rows into another order."""
+    cut = text.index(b"\n", rng.randrange(len(text) // 4, len(text) // 2)) + 1
+    return text[cut:] + text[:cut]
+
+
+def drop_rows(text, rng):
+    """Leave out the last rows."""
+    return text[: text.index(b"\n", rng.randrange(len(text) // 2, len(text) - 1000)) + 1]
+
+
+CHANGES = [append_rows, edit_line, replace_all, drop_rows]
+
+
+def same_lines(one, other):
+    """Return how many lines two texts have in common from the start."""
+    size = min(len(one), len(other))
+    different = np.frombuffer(one, np.uint8, size) != np.frombuffer(other, np.uint8, size)
+    return one.count(b"\n", 0, int(np.argmax(different)) if different.any() else size)
+
+
 class Trial:
     """One command over one file, in a folder of its own."""
 
@@ -79,6 +113,7 @@ class Trial:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.checkpoint, self.model = self.folder / "checkpoint", self.folder / "model"
+        self.data, self.every, self.command = Path(data), every, command
         self._words = [sys.executable, "-c", SCRIPT, str(data), str(folder), str(every), *command]
 
     def clear(self):
@@ -93,15 +128,43 @@ class Trial:
         return process
 
     def finish(self):
-        """Train to the end; return the model, and how long it took from the first checkpoint on."""
+        """Train to the end; return the model, and how long there were checkpoints."""
         with self._begun() as process:
             self._await_checkpoint(process, self._stamp())
-            begin = time.monotonic()
+            begin = end = time.monotonic()
+            while self.checkpoint.exists() and process.poll() is None and end - begin < PATIENCE:
+                time.sleep(0.0005)
+                end = time.monotonic()
             if process.wait(PATIENCE) != 0:
                 raise AssertionError(f"training ended with {process.returncode}")
         if self.checkpoint.exists():
             raise AssertionError("the checkpoint is still there when all is done")
-        return self.model.read_bytes(), time.monotonic() - begin
+        return self.model.read_bytes(), end - begin
+
+    def try_changed(self, change, rng, reached):
+        """Train with changed data, then put back the data and the checkpoint; return what happened, and what is wrong.
+
+        `reached` is how far the checkpoint has come.
+        """
+        text, kept = self.data.read_bytes(), self.checkpoint.read_bytes()
+        changed = change(text, rng)
+        self.data.write_bytes(changed)
+        try:
+            done = subprocess.run(self._words, capture_output=True, text=True, check=False, timeout=PATIENCE)
+            if "onlinear.errors.DataError" in done.stderr:
+                return "refused", None if done.returncode == 1 and not self.model.exists() else "a model was saved"
+            if done.returncode != 0:
+                return "failed", done.stderr.strip().splitlines()[-1]
+            known = 0 if "shuffle" in self.command[1] else reached["rows"]  # shuffled, the lines are not in order
+            if reached["passes"] > 0 or same_lines(text, changed) < known:
+                return "accepted", "the changed data were accepted"
+            fresh = Trial(self.data, self.folder.with_name(f"{self.folder.name}-fresh"), self.every, self.command)
+            fresh.clear()
+            return "accepted", None if fresh.finish()[0] == self.model.read_bytes() else "the model is of mixed data"
+        finally:
+            self.data.write_bytes(text)
+            self.checkpoint.write_bytes(kept)
+            self.model.unlink(missing_ok=True)
 
     def kill(self, delay, *, in_writing):
         """Train, and kill the process: `delay` after it has a new checkpoint, or once it begins to write one."""
@@ -139,7 +202,7 @@ class Trial:
 
 
 def rehearse(data, folder, kills, every, seed=0, commands=COMMANDS, longest_wait=None, tell=print):
-    """Kill so many times; return how many kills met a process at work that had a checkpoint, and what went wrong.
+    """Kill this many times; return how many kills met a process at work that had a checkpoint, and what went wrong.
 
     They come up to `longest_wait` after a checkpoint; by default, that is measured.
     """
@@ -152,7 +215,7 @@ def rehearse(data, folder, kills, every, seed=0, commands=COMMANDS, longest_wait
             trial.clear()
         model, duration = trial.finish()
         wanted.append((model, 0.9 * duration if longest_wait is None else longest_wait))
-        tell(f"uninterrupted: {duration:.2f} s from the first checkpoint to the end")
+        tell(f"uninterrupted: {duration:.2f} s from the first checkpoint to the last")
     hits, wrong = 0, []
     for number in range(kills):
         which = number % len(trials)
@@ -168,16 +231,22 @@ def rehearse(data, folder, kills, every, seed=0, commands=COMMANDS, longest_wait
         if killed.reached is not None:
             where = f"a checkpoint at pass {killed.reached['passes']}, row {killed.reached['rows']:,}"
         try:
+            problem = None
+            if killed.reached is not None:
+                change = CHANGES[number % len(CHANGES)]
+                happened, problem = trial.try_changed(change, rng, killed.reached)
+                where += f"; {change.__name__}: {happened}"
             same = trial.finish()[0] == model
         except (AssertionError, OnlinearError, subprocess.TimeoutExpired) as error:
-            same = False
-            where += f" ({error})"
-        if not same:
+            problem = str(error)
+        if problem is not None:
+            where += f" ({problem})"
+        if problem is not None or not same:
             wrong.append(number)
         tell(
             f"kill {number + 1:3}, command {which}: after {killed.after:5.2f} s"
             f"{'' if killed.at_work else ' (it had ended)'}, {where}"
-            f"{', while writing' if killed.unfinished else ''}: {'the same bits' if same else 'DIFFERS'}"
+            f"{', while writing' if killed.unfinished else ''}: {'the same bits' if number not in wrong else 'WRONG'}"
         )
     return hits, wrong
 
