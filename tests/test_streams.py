@@ -428,7 +428,9 @@ def test_a_format_is_a_module_and_a_line(tmp_path, monkeypatch):
         assert f"{option} (--{flag}) does not apply to toy files; it applies to {others}" in str(caught.value)
     with pytest.raises(ParameterError, match=r"it applies to csv, toy$"):
         onlinear.open_stream(X, Y, header=False)
-    with pytest.raises(ParameterError, match=r"kinds does not apply to toy files; it applies to csv, parquet"):
+    with pytest.raises(
+        ParameterError, match=r"kinds \(--kind\) does not apply to toy files; it applies to csv, parquet"
+    ):
         onlinear.open_stream(path, kinds={"a": "number"})
     with pytest.raises(ParameterError, match=r"separate labels \(--labels, y=\) do not apply to toy files"):
         onlinear.open_stream(path, y=Y)

@@ -25,7 +25,8 @@ from onlinear.errors import DataError, ParameterError
 from onlinear.streams.files import find_files
 from onlinear.streams.formats.format import Request
 from onlinear.streams.formats.registry import get_format
-from onlinear.streams.formats.tables import batches, csv_files, csv_records, csv_text, open_frame
+from onlinear.streams.formats.tables import batches, csv_files, csv_parse, csv_records, csv_text, open_frame
+from onlinear.streams.formats.tables.csv_numbers import parse_numbers
 from onlinear.streams.formats.tables.words import words as words_of
 from onlinear.streams.reading import Reading
 
@@ -35,6 +36,8 @@ TEXTS = st.lists(
     st.sampled_from(["Good", "good", "bad", "Ünder_score", "7", "-", "'s", "日本", ",", "\n", '"']), min_size=1
 )
 PIECES = [8, 40, 1 << 20]
+WIDTHS = [1, csv_parse.WIDE]
+"""From how many columns on all cells are parsed at once: always, or never in these small tables."""
 
 
 # -- the oracle ---------------------------------------------------------------
@@ -174,9 +177,10 @@ FORMATS = ["parquet", "feather", "arrow", *FRAMES]
 
 
 @contextmanager
-def pieces_of(size, rows=3):
+def pieces_of(size, rows=3, wide=csv_parse.WIDE):
     """Text is read in pieces of so many bytes, batches of so many rows."""
     with (
+        mock.patch.object(csv_parse, "WIDE", wide),
         mock.patch.object(csv_records, "PIECE", size),
         mock.patch.object(csv_records, "_SLICE", size),
         mock.patch.object(batches, "ROWS", rows),
@@ -213,6 +217,16 @@ def collected(reader):
     return rows, labels, faults
 
 
+def numeric(cell):
+    """Whether a cell is a number or missing."""
+    return not parse_numbers(pa.array([cell]))[1].size
+
+
+def reason(fault):
+    """What is wrong, without the remedy."""
+    return fault[2].partition(" (")[0]
+
+
 def nonzero(rows):
     return [{number: value for number, value in row.items() if value != 0.0} for row in rows]
 
@@ -231,12 +245,13 @@ def reading_of(kinds, **options):
     st.sampled_from(["zero", "indicator"]),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from(WIDTHS),
 )
-def test_csv_is_read_like_the_oracle_whatever_the_pieces(folder, table, size, encode, missing, end, quoting):
+def test_csv_is_read_like_the_oracle_whatever_the_pieces(folder, table, size, encode, missing, end, quoting, wide):
     kinds, rows = table
     text = as_csv(kinds, rows, lineterminator=end, quoting=quoting)
     reading = reading_of(kinds, encode=encode, missing=missing, hash_bits=3)
-    with pieces_of(size):
+    with pieces_of(size, wide=wide):
         reader = csv_of(folder / "data.csv", text, reading, kinds=kinds)
         first = collected(reader)
         names = reader.names
@@ -270,8 +285,15 @@ def test_every_format_gives_the_features_of_the_csv_file(folder, table, form, si
 FAULTY = st.lists(st.none() | st.sampled_from(["missing", "infinite", "label"]), min_size=12, max_size=12)
 
 
-@given(tables(), FAULTY, st.sampled_from(["csv", *FORMATS]), st.sampled_from([1, 2, 1 << 16]), st.sampled_from(PIECES))
-def test_faulty_rows_have_no_part_in_the_features(folder, table, faulty, form, size, piece):
+@given(
+    tables(),
+    FAULTY,
+    st.sampled_from(["csv", *FORMATS]),
+    st.sampled_from([1, 2, 1 << 16]),
+    st.sampled_from(PIECES),
+    st.sampled_from(WIDTHS),
+)
+def test_faulty_rows_have_no_part_in_the_features(folder, table, faulty, form, size, piece, wide):
     kinds, rows = table
     spoiled, good = [], []
     for row, fault in zip(rows, faulty, strict=False):
@@ -285,7 +307,7 @@ def test_faulty_rows_have_no_part_in_the_features(folder, table, faulty, form, s
         spoiled.append(tuple(cells))
         if None not in cells and -np.inf not in cells:
             good.append(row)
-    with pieces_of(piece, size):
+    with pieces_of(piece, size, wide):
         if form == "csv":
             reader = csv_of(folder / "data.csv", as_csv(kinds, spoiled), reading_of(kinds), kinds=kinds)
         else:
@@ -300,9 +322,10 @@ def test_faulty_rows_have_no_part_in_the_features(folder, table, faulty, form, s
 @given(
     st.lists(st.tuples(st.sampled_from(["1", "2", "oops", "inf", ""]), TEXTS.map(" ".join), st.booleans()), min_size=1),
     st.sampled_from(PIECES),
+    st.sampled_from(WIDTHS),
 )
-def test_lines_that_are_put_aside_do_not_number_their_words(folder, lines, size):
-    with pieces_of(size):
+def test_lines_that_are_put_aside_do_not_number_their_words(folder, lines, size, wide):
+    with pieces_of(size, wide=wide):
         text = as_csv({"n": 0, "t": 0}, [(n, t, "yes", *["more"] * odd) for n, t, odd in lines])
         reader = csv_of(folder / "data.csv", text, Reading(text=("t",)), kinds={"n": "number"})
         rows, _, faults = collected(reader)
@@ -337,11 +360,12 @@ def test_with_the_names_of_a_model_features_keep_their_numbers(folder, first, se
 @given(
     st.lists(st.sampled_from([*'ab,"\n\r', "\r\n", "é", '""', '","', "x,y\n"]), max_size=40).map("".join),
     st.integers(4, 30),
+    st.sampled_from(WIDTHS),
 )
-def test_records_are_those_of_the_csv_module(folder, text, size):
+def test_records_are_those_of_the_csv_module(folder, text, size, wide):
     text = "a,b\n" + text
     reading = Reading(header=False, label=1, missing="indicator")
-    with pieces_of(size):
+    with pieces_of(size, wide=wide):
         try:
             reader = csv_of(folder / "data.csv", text, reading, kinds={"0": "category"})
             rows, labels, faults = collected(reader)
@@ -372,26 +396,29 @@ def _quote_is_open(text):
     return last != ["more"]
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
-def test_numbers_are_exactly_those_that_python_reads(folder, numbers):
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30), st.sampled_from(WIDTHS))
+def test_numbers_are_exactly_those_that_python_reads(folder, numbers, wide):
     written = [style % x if style else repr(x) for x in numbers for style in ("", "%.17g", "%.25e", " %r ")]
     text = "x,label\n" + "".join(f"{number},{i % 2}\n" for i, number in enumerate(written))
-    (rows, labels, _) = collected(csv_of(folder / "data.csv", text))
+    with pieces_of(1 << 20, wide=wide):
+        (rows, labels, _) = collected(csv_of(folder / "data.csv", text))
     assert [row[0] for row in rows] == [float(number) for number in written]
     assert labels == [i % 2 for i in range(len(written))]
     # A faulty value in the piece sends all others another way: to the same numbers.
-    rows, _, faults = collected(csv_of(folder / "data.csv", text + "oops,1\n", kinds={"x": "number"}))
+    with pieces_of(1 << 20, wide=wide):
+        rows, _, faults = collected(csv_of(folder / "data.csv", text + "oops,1\n", kinds={"x": "number"}))
     assert [row[0] for row in rows] == [float(number) for number in written]
-    assert faults[0][2] == "column 'x': 'oops' is not a number"
+    assert reason(faults[0]) == "column 'x': 'oops' is not a number"
 
 
-@given(st.lists(st.text(st.sampled_from("0179.+-eEinfaNx (_"), max_size=7), min_size=1))
-def test_a_faulty_value_is_found_whatever_it_looks_like(folder, cells):
+@given(st.lists(st.text(st.sampled_from("0179.+-eEinfaNx (_"), max_size=7), min_size=1), st.sampled_from(WIDTHS))
+def test_a_faulty_value_is_found_whatever_it_looks_like(folder, cells, wide):
     cells = [cell for cell in cells if cell.strip()] + ["oops"]
     text = "x,label\n" + "".join(f"{cell},1\n" for cell in cells)
-    _, labels, faults = collected(csv_of(folder / "data.csv", text, Reading(missing="zero"), kinds={"x": "number"}))
-    shown = [repr(cell) for cell in cells if cell != "nan" and not csv_text.numeric(pa.array([cell]))]
-    assert [fault[2] for fault in faults if "finite" not in fault[2]] == [
+    with pieces_of(1 << 20, wide=wide):
+        _, labels, faults = collected(csv_of(folder / "data.csv", text, Reading(missing="zero"), kinds={"x": "number"}))
+    shown = [repr(cell) for cell in cells if cell != "nan" and not numeric(cell)]
+    assert [reason(fault) for fault in faults if "finite" not in fault[2]] == [
         f"column 'x': {cell} is not a number" for cell in shown
     ]
     assert len(labels) + len(faults) == len(cells)
@@ -489,7 +516,7 @@ def test_the_kinds_of_columns_are_those_of_the_model(folder):
         reader = opened(pa.table({"zip": [8000, 8001], "y": [0, 1]}), Reading(), form, folder, names=("zip=8000",))
         assert collected(reader)[0] == [{0: 1.0}, {1: 1.0}]
     _, _, faults = collected(csv_of(folder / "data.csv", "age,y\nold,0\n", names=("age",)))
-    assert faults[0][2] == "column 'age': 'old' is not a number"
+    assert reason(faults[0]) == "column 'age': 'old' is not a number"
     with pytest.raises(DataError, match="the table: column 'age' has type string, but is read as numbers"):
         frame_reader(pa.table({"age": ["old"], "y": [1]}), Reading(), max_features=9, labelled=True, names=("age",))
 
@@ -500,7 +527,12 @@ def test_kinds_are_decided_by_the_first_piece_and_never_again(folder):
         reader = csv_of(folder / "data.csv", text)
         rows, _, faults = collected(reader)
     assert reader.names == ("x", "c=a", "c=4")
-    assert faults == [(5, f"{folder / 'data.csv'}:7", "column 'x': 'b' is not a number", b"b,2,1")]
+    (fault,) = faults
+    assert (fault[:2], reason(fault), fault[3]) == (
+        (5, f"{folder / 'data.csv'}:7"),
+        "column 'x': 'b' is not a number",
+        b"b,2,1",
+    )
     assert rows[-1] == {0: 3.0, 2: 1.0}
 
 
@@ -744,10 +776,11 @@ def test_a_missing_label_is_a_fault_whatever_is_allowed(folder, label):
     assert faults == [(1, f"{folder / 'data.csv'}:3", reason, f"2,{label}".encode())]
 
 
+@pytest.mark.parametrize("wide", WIDTHS)
 @pytest.mark.parametrize("size", PIECES)
-def test_lines_are_counted_through_blank_ones_and_a_header_of_several(folder, size):
+def test_lines_are_counted_through_blank_ones_and_a_header_of_several(folder, size, wide):
     text = '\n\r\n"two\nlines",label\n\n1,0\n2,0\n,1\r\n3,0\rx\n'
-    with pieces_of(size):
+    with pieces_of(size, wide=wide):
         reader = csv_of(folder / "data.csv", text)
         places = [chunk.place(i) for chunk in reader.chunks() for i in range(chunk.n)]
         faults = [fault[1] for fault in collected(reader)[2]]
@@ -802,10 +835,11 @@ def test_a_long_record_is_read_nevertheless(folder):
     assert rows == [{0: 1.0}, {1: 1.0}]
 
 
+@pytest.mark.parametrize("wide", WIDTHS)
 @pytest.mark.parametrize("size", PIECES)
-def test_what_is_not_utf8_is_a_fault_at_its_line(folder, size):
+def test_what_is_not_utf8_is_a_fault_at_its_line(folder, size, wide):
     text = b"x,c,label\n1,a,0\n2,\xff,1\n3,b,1\n4\n\xe9,\xe9\n5,\xc3\xa9,0\n"
-    with pieces_of(size):
+    with pieces_of(size, wide=wide):
         reader = csv_of(folder / "data.csv", text, kinds={"x": "number", "c": "category"})
         rows, _, faults = collected(reader)
     assert reader.names == ("x", "c=a", "c=b", "c=é")
@@ -984,11 +1018,11 @@ def test_a_batch_is_small_as_numbers_however_small_it_is_stored(folder, form):
 def test_faults_are_made_when_they_are_drawn(folder):
     lines = b"1,0\n" + b"oops,1\n,1\nbroken\n\xff,1\ninf,1\n1,\n" * 3 + b"2,1\n"
     reader = csv_of(folder / "data.csv", b"x,label\n" + lines, kinds={"x": "number"}, label_kind="number")
-    with mock.patch.object(csv_text._CsvOrigin, "place", return_value="here") as place:
+    with mock.patch.object(csv_text.CsvOrigin, "place", return_value="here") as place:
         (chunk,) = reader.chunks()
         place.assert_not_called()
         drawn = iter(chunk.faults)
-        assert next(drawn).reason == "column 'x': 'oops' is not a number"
+        assert next(drawn).reason.startswith("column 'x': 'oops' is not a number (")
         place.assert_called_once_with(1)
         assert len(list(drawn)) == 17
 

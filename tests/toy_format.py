@@ -14,7 +14,7 @@ class ToyReader(Reader):
     width = 1
 
     def __init__(self, files, request):
-        self.files, self.columns = files, (0, 1) if request.reading.header else (1, 0)
+        self.files, self.columns = files, (1, 0) if request.reading.header is False else (0, 1)
 
     def chunks(self):
         for file in self.files:

@@ -106,7 +106,7 @@ def test_certify_says_what_separates_the_data(examples):
     assert result.stdout.startswith("Separable\n")
     assert "Largest margin, through the origin" in result.stdout
     start, found = lines_of("certify", "real.svm", "--intercept")
-    assert start == {"event": "start", "labels": [-1, 1]}
+    assert start == {"event": "start", "labels": [-1, 1], "columns": None}
     assert found["verdict"] == {"verdict": "separable"}
     margin = onlinear.max_margin(onlinear.open_stream("real.svm"), fit_intercept=True)
     assert (found["margin"]["lower"], found["margin"]["upper"]) == (margin.lower, margin.upper)
@@ -135,7 +135,7 @@ def test_the_certificate_of_a_run(examples):
     assert result.stdout == f"{certificate!r}\n"
     certificate.verify(onlinear.open_stream("real.svm"))
     start, end = lines_of("certify", "--model", "model", "real.svm")
-    assert start == {"event": "start", "labels": [-1, 1]}
+    assert start == {"event": "start", "labels": [-1, 1], "columns": None}
     assert end["certificate"] == json.loads(certificate.to_json())
     wrong = run("certify", "--model", "model", "first.svm", code=1)
     assert "not the examples of the run" in wrong.stderr
@@ -155,7 +155,7 @@ def test_converted_data_give_the_same_run(examples, ending):
         assert model.state.names == again.state.names
         assert model.state.checksum == again.state.checksum
     start, about = lines_of("convert", "real.svm", "-o", f"packed.{ending}")
-    assert start == {"event": "start", "labels": [-1, 1]}
+    assert start == {"event": "start", "labels": [-1, 1], "columns": None}
     assert (about["examples"], about["labels"], about["skipped"]) == (300, [-1, 1], 0)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlinear.cli import rule_spec
+from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
 from onlinear.cli.models import load_model
 from onlinear.cli.options import (
@@ -82,9 +83,11 @@ def command(
         rule=rule_spec.file_of(rule),
     )
     run = None if model is None else load_model(model, rule)
-    blocks, classes, skipped = _read(data, reading, output, run)
-    show_labels(classes, as_json=as_json, quiet=quiet)
     silent = quiet or as_json
+    stream = open_data(data, reading, output=output, like=run)
+    say_columns(stream, quiet=silent, header=reading["header"])
+    blocks, classes, skipped = _read(stream, data, reading, run)
+    show_labels(classes, as_json=as_json, quiet=quiet, columns=stream.columns)
     if run is not None:
         facts, shown = _certify(run, blocks, output, quiet=silent)
     else:
@@ -102,9 +105,8 @@ def command(
     say_skipped(skipped, aside, quiet=quiet)
 
 
-def _read(data: tuple[str, ...], reading: dict[str, Any], output: str | None, like: Run | None) -> tuple[Any, Any, int]:
+def _read(stream: Stream, data: tuple[str, ...], reading: dict[str, Any], like: Run | None) -> tuple[Any, Any, int]:
     """Return the examples, to be read several times, their labels, and the number of skipped lines."""
-    stream = open_data(data, reading, output=output, like=like)
     if read_once(paths(data)):
         return list(stream), stream.classes, stream.skipped
     if reading["on_error"] != "skip":

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from onlinear.cli import rule_spec
+from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
 from onlinear.cli.options import (
     check_passes,
@@ -93,7 +94,8 @@ def command(
     from onlinear.runs import compare
 
     stream = open_data(data, reading)
-    facts = {"rules": [rule if rule == ALL else rule_facts(rule) for rule in made]}
+    say_columns(stream, quiet=quiet or as_json, header=reading["header"])
+    facts = {"rules": [rule if rule == ALL else rule_facts(rule) for rule in made], "columns": stream.columns}
     with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=0) as watch:
         compared = compare(
             made,

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
 from onlinear.cli.options import data_argument, open_data, paths, print_options, quarantine_of, reading_options
 from onlinear.cli.output import Summary, say, show_json, skipped_facts, skipped_words
@@ -45,13 +46,14 @@ def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **re
     from onlinear.streams.converting import convert, is_text
 
     stream = open_data(data, reading, output=output)
+    say_columns(stream, quiet=quiet or as_json, header=reading["header"])
     started = False
     with working("converting", quiet=quiet or as_json) as report:
 
         def progress(n: int) -> None:
             nonlocal started
             if not started:
-                show_labels(stream.classes, as_json=as_json, quiet=quiet)
+                show_labels(stream.classes, as_json=as_json, quiet=quiet, columns=stream.columns)
                 started = True
             report(n)
 

@@ -6,13 +6,14 @@ import csv
 import functools
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from onlinear.cli.command import Option, debug_option
 from onlinear.cli.places import STDIN, read_once
 from onlinear.streams.formats.registry import FORMATS
+from onlinear.streams.reading import ColumnKind
 
 if TYPE_CHECKING:
     from onlinear.streams import Stream
@@ -28,6 +29,18 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[s
     if not all(names) or not names:
         raise click.BadParameter(f"{value!r} has an empty name")
     return names
+
+
+def _kinds(ctx: click.Context, option: click.Parameter, value: str | None) -> dict[str, str] | None:
+    """Return the kinds of columns from NAME=KIND,…."""
+    kinds: dict[str, str] = {}
+    for pair in _columns(ctx, option, value) or ():
+        column, equals, kind = pair.rpartition("=")
+        if not (column and equals and kind in get_args(ColumnKind)):
+            raise click.BadParameter(f"{pair!r} must be NAME=KIND, where KIND is {', '.join(get_args(ColumnKind))}")
+        if kinds.setdefault(column, kind) != kind:
+            raise click.BadParameter(f"{column!r} has two kinds")
+    return kinds or None
 
 
 def _labels(ctx: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
@@ -57,7 +70,8 @@ format_options = combine(
     _data_option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a CSV file names its columns.  [default: header]",
+        help="Whether the first row of a CSV file names its columns.  [default: header, unless all its values are"
+        " numbers]",
     ),
     _data_option(
         "--delimiter", metavar="CHAR", help="The delimiter of CSV columns.  [default: a comma, or a tab in .tsv files]"
@@ -77,7 +91,7 @@ label_options = combine(
     _column_option(
         "--label",
         metavar="COLUMN",
-        help="The column of the labels, by name or number.  [default: label, y, target or class]",
+        help="The column of the labels, by name or number, from 0.  [default: label, y, target or class]",
     ),
     _column_option(
         "--labels", type=click.Path(), metavar="FILE", help="A .npy file with the labels, if DATA are matrices."
@@ -105,6 +119,13 @@ column_options = combine(
     ),
     _column_option("--drop", callback=_columns, metavar="A,B,…", help="Columns to leave out."),
     _column_option("--text", callback=_columns, metavar="A,B,…", help="Columns whose words are features."),
+    _column_option(
+        "--kind",
+        "kinds",
+        callback=_kinds,
+        metavar="A=KIND,…",
+        help="Kinds of columns: number, category or text.  [default: as they look; printed at the start]",
+    ),
     _column_option(
         "--encode",
         type=click.Choice(["names", "hash"]),

@@ -114,12 +114,12 @@ class Watch:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def show_labels(classes: Any, *, as_json: bool, quiet: bool) -> None:
-    """Print the labels; of two, which is negative and which is positive."""
+def show_labels(classes: Any, *, as_json: bool, quiet: bool, columns: dict[str, str] | None) -> None:
+    """Print the labels; of two, which is negative and which is positive. JSON has the columns of a table, too."""
     if quiet or classes is None:  # there are no examples; reading them will raise the error
         return
     if as_json:
-        show_json(event="start", labels=classes)
+        show_json(event="start", labels=classes, columns=columns)
     else:
         say(mapping(classes))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlinear.cli import rule_spec
+from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
 from onlinear.cli.models import load_model
 from onlinear.cli.options import (
@@ -106,11 +107,12 @@ def command(
     from onlinear.runs import train
 
     stream = open_data(data, reading, output=output, like=before)
+    say_columns(stream, quiet=quiet or as_json, header=reading["header"])
     resumes = checkpoint is not None and Path(checkpoint).exists()
     if resumes and not quiet and not as_json:
         say(f"resuming from {checkpoint}")
     start = time.monotonic()
-    facts = {"rule": rule_facts(made), "resumed": resumes}
+    facts = {"rule": rule_facts(made), "resumed": resumes, "columns": stream.columns}
     rounds = None if resumes else before.rounds if before else 0
     try:
         with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=rounds) as watch:

@@ -90,12 +90,14 @@ def open_stream(
     names: tuple[str, ...] | None = None
     options = Reading()
     if known is not None:
-        options = Reading(**(known.reading or {}))
+        options = Reading.remembered(known.reading)
         names = None if known.names is None else without_blanks(known.names)
         if classes is None:
             classes = known.classes
     options = options.but(**reading)
-    request = Request(options, max_features, y, labelled, names, _label_kind(classes))
+    request = Request(
+        options, max_features, y, labelled, names, _label_kind(classes), tuple(reading.get("kinds") or ())
+    )
     if _are_paths(data):
         files = find_files(data)
         if quarantine is not None and any(_same_file(quarantine, name) for name in files):
@@ -172,8 +174,8 @@ def _check_options(given: Mapping[str, Any], what: str, options: Collection[str]
             continue
         known = [entry.name for entry in all_formats() if name in entry.options]
         known += [_TABLES] if name in TABLE_OPTIONS else []
-        flag = "" if name == "kinds" else f" (--{name.replace('_', '-')})"  # kinds= is for Python only
-        raise ParameterError(f"{name}{flag} does not apply to {what}; it applies to {', '.join(known)}")
+        flag = "kind" if name == "kinds" else name.replace("_", "-")
+        raise ParameterError(f"{name} (--{flag}) does not apply to {what}; it applies to {', '.join(known)}")
 
 
 def _open_object(data: Any, request: Request, given: Mapping[str, Any]) -> tuple[Reader, str]:

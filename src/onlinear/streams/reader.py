@@ -24,6 +24,11 @@ class Reader(ABC):
         return None
 
     @property
+    def column_kinds(self) -> dict[str, str] | None:
+        """The columns of a table that are read: "number", "category", "text" or "label"; None for anything else."""
+        return None
+
+    @property
     def width(self) -> int | None:
         """The number of features, where it is known before anything is read."""
         return None

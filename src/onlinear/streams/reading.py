@@ -38,14 +38,16 @@ class Reading:
         Hashing uses ``2 ** hash_bits`` features.
     missing : {"error", "zero", "indicator"}
         A missing value is an error, 0, or 0 together with an indicator feature ``column?``.
-    header : bool
-        Whether the first line of a CSV file names its columns; otherwise they are 0, 1, 2, …
+    header : bool, or None
+        Whether the first row of a CSV file names its columns; otherwise they are 0, 1, 2, … Default: it does, unless
+        all its values are numbers.
     delimiter : str, or None
         The delimiter of the columns of a CSV file. Default: a tab in ``.tsv`` files, otherwise a comma.
     zero_based : bool
         Whether libsvm indices start at 0 instead of 1.
     kinds : dict, or None
-        The kinds of columns: ``"number"``, ``"category"`` or ``"text"``. Default: guessed from the first rows.
+        The kinds of columns: ``"number"``, ``"category"`` or ``"text"``. Default: the type of the column; in a CSV
+        file, numbers if more than half of its values in the first megabyte are numbers.
     format : str, or None
         The format of the first examples, for reports; further data may have another format.
     """
@@ -57,7 +59,7 @@ class Reading:
     encode: Encode = "names"
     hash_bits: int = 20
     missing: Missing = "error"
-    header: bool = True
+    header: bool | None = None
     delimiter: str | None = None
     zero_based: bool = False
     kinds: Mapping[str, ColumnKind] | None = None
@@ -81,9 +83,14 @@ class Reading:
         if self.delimiter is not None and not (isinstance(self.delimiter, str) and len(self.delimiter) == 1):
             raise ParameterError(f"delimiter is {self.delimiter!r}; it must be one character")
 
+    @classmethod
+    def remembered(cls, stored: Mapping[str, Any] | None) -> Reading:
+        """Return the reading that `as_dict` stored; unless it says otherwise, the first row named the columns."""
+        return cls(**{"header": True, **(stored or {})})
+
     def as_dict(self) -> dict[str, Any]:
         """Return the options that differ from the defaults, as JSON can hold them."""
-        usual = Reading()
+        usual = Reading(header=None if self.header is None else True)
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()

@@ -89,6 +89,11 @@ class Stream:
         return self._reader.names
 
     @property
+    def columns(self) -> dict[str, str] | None:
+        """The columns of a table that are read, each with its kind, or "label"; None for anything but a table."""
+        return self._reader.column_kinds
+
+    @property
     def classes(self) -> NDArray[Any] | None:
         """The labels, once they are known; of two, the negative one is first."""
         return None if self.encoding is None else self.encoding.labels
@@ -130,7 +135,7 @@ class Stream:
                 "the features of these data are not those of the model: their names differ, or only one has names"
                 " (read the data with like=, and convert them with the same options)"
             )
-        before = Reading(**(reading or {})).features_by()
+        before = Reading.remembered(reading).features_by()
         for name, value in self.reading.features_by().items():
             if value != before[name]:
                 was = before[name]

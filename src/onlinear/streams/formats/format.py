@@ -18,7 +18,7 @@ class Request:
 
     `y` holds separate labels, or the path of a ``.npy`` file with them; `names` are the features of the model that
     reads further data; `label_kind` is the kind of the labels where they were declared; `labelled` tells whether
-    labels are needed.
+    labels are needed; `required` are columns whose kind the caller has given, so that they must be there.
     """
 
     reading: Reading
@@ -27,6 +27,7 @@ class Request:
     labelled: bool = True
     names: tuple[str, ...] | None = None
     label_kind: ColumnKind | None = None
+    required: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

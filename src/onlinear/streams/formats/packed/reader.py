@@ -84,7 +84,7 @@ class PackedReader(Reader):
 
     def reading_to_remember(self, asked: Reading) -> Reading:
         """Return the reading of the conversion: it decided what the features are."""
-        return Reading(**self.reading)
+        return Reading.remembered(self.reading)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the examples batch by batch; a thread reads ahead."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from onlinear.errors import DataError
 from onlinear.streams.formats.format import Request
 from onlinear.streams.formats.tables.arrow_types import as_kind, check_label_type, check_type, kind_of, label_values
@@ -60,19 +62,25 @@ class _BatchOrigin:
 
 
 def unpack(batch: TableBatch, kinds: dict[str, ColumnKind], label: str | None) -> TableRows:
-    """Return the columns of a batch: numbers as float64, the others as strings or dictionaries of strings."""
+    """Return the columns of a batch: numbers as a matrix, the others as strings or dictionaries of strings."""
     origin = _BatchOrigin(batch)
     with readable(f"{origin.place(0)} and the rows after it"):
         # Arrow trusts the offsets of strings in a file; those of a damaged one could point anywhere.
         batch.rows.validate(full=True)
         columns = {name: as_kind(batch.rows.column(name), kind) for name, kind in kinds.items()}
+        found = [columns.pop(name) for name, kind in kinds.items() if kind == "number"]
+        numbers = np.empty((batch.rows.num_rows, len(found)))
+        for i, column in enumerate(found):
+            numbers[:, i] = column.to_numpy(zero_copy_only=False)
         if label is not None:
             columns[label] = label_values(batch.rows.column(label))
-    return TableRows(columns, batch.rows.num_rows, None, [], [], origin)
+    return TableRows(columns, numbers, batch.rows.num_rows, None, [], [], origin)
 
 
 class BatchedTable:
     """A table in Arrow batches; the kind of a column follows from its type."""
+
+    header: bool | None = None
 
     def __init__(self, source: BatchSource, request: Request) -> None:
         self._source, self._request = source, request

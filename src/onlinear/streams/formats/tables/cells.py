@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Origin
-from onlinear.streams.formats.tables.wrong import Wrong, always, one_fault_per_row
+from onlinear.streams.formats.tables.wrong import Wrong, always, first_in_row, one_fault_per_row
 from onlinear.streams.reading import ColumnKind, Missing
 
 _LONGEST_LABEL = 64
@@ -17,9 +18,11 @@ _LONGEST_LABEL = 64
 
 
 class TableRows(NamedTuple):
-    """Some rows of a table as Arrow columns: numbers as float64, the others as strings or dictionaries."""
+    """Some rows of a table: numbers as a matrix, NaN where missing; other columns, and labels, as Arrow arrays."""
 
     columns: dict[str, Any]
+    """The label, as numbers or strings; categories and text, as strings or dictionaries of them."""
+    numbers: NDArray[np.float64]
     n: int
     records: NDArray[np.intp] | None
     """The numbers of these rows in the origin; None: all of them."""
@@ -31,12 +34,16 @@ class TableRows(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Features by name: row ``rows[i]`` has feature ``names[codes[i]]`` with value ``values[i]``."""
+    """Features by name: row ``rows[i]`` has feature ``names[codes[i]]`` with value ``values[i]``.
+
+    `position` is that of their column, or an array with the position for each name.
+    """
 
     rows: NDArray[np.intp]
     codes: NDArray[np.intp]
-    names: list[str]
+    names: Sequence[str]
     values: NDArray[np.float64]
+    position: int | NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -54,47 +61,84 @@ class Cells:
     origin: Origin
 
 
-def decode(
-    read: TableRows, label: str | None, kinds: dict[str, ColumnKind], missing: Missing, places: NDArray[np.intp] | None
-) -> Cells:
-    """Return the labels and features of the good rows.
+class Decoder:
+    """Turns rows into labels and features.
 
     If `places` is given, all columns are numbers, and column j of the table is column ``places[j]`` of a matrix.
     """
-    bad = list(read.bad)
-    if label is not None:
-        bad += [(0, wrong) for wrong in _no_labels(read.columns[label], label)]
-    parts: list[Features] = []
-    for position, (name, kind) in enumerate(kinds.items(), start=0 if label is None else 1):
-        column = read.columns[name]
-        if kind == "number":
-            part, gone, infinite = _numbers(column, name)
-            bad += [(position, wrong) for wrong in infinite]
-        else:
-            part, gone = _categories(column, name) if kind == "category" else _words(column, name)
-        parts.append(part)
-        if missing == "indicator":
-            parts.append(Features(gone, np.zeros(gone.size, dtype=np.intp), [f"{name}?"], np.ones(gone.size)))
-        elif missing == "error":
-            reason = f"column {name!r}: the value is missing (allow it with --missing zero or indicator, missing=)"
-            bad.append((position, Wrong(gone, always(reason))))
-    wrong, keep = one_fault_per_row(bad, read.n)
-    good = np.flatnonzero(keep) if wrong else None
-    n = read.n if good is None else good.size
-    dense = None
-    if places is not None:
-        # Every place is filled: a feature without a column was refused before.
-        dense = np.empty((n, places.size))
-        for place, part in zip(places.tolist(), parts, strict=True):
-            dense[:, place] = part.values if good is None else part.values[good]
-        parts = []
-    y = np.zeros(n) if label is None else _labels(read.columns[label], good)
-    rows, faults = read.records, read.faults
-    if good is not None:
-        records = np.arange(read.n) if rows is None else rows
-        faults = faults + [one._replace(records=records[one.rows]) for one in wrong]
-        rows = records[good]
-    return Cells(n, y, dense, [_kept(part, keep, bool(wrong)) for part in parts], rows, faults, read.origin)
+
+    def __init__(
+        self, label: str | None, kinds: dict[str, ColumnKind], missing: Missing, places: NDArray[np.intp] | None
+    ) -> None:
+        self._label, self._missing, self._places = label, missing, places
+        position = {name: i for i, name in enumerate(kinds, start=0 if label is None else 1)}
+        self._names = tuple(name for name, kind in kinds.items() if kind == "number")
+        self._gaps = tuple(f"{name}?" for name in self._names)
+        self._positions = np.array([position[name] for name in self._names], dtype=np.intp)
+        self._others = [(position[name], name, kind) for name, kind in kinds.items() if kind != "number"]
+
+    def decode(self, read: TableRows) -> Cells:
+        """Return the labels and features of the good rows."""
+        bad = list(read.bad)
+        if self._label is not None:
+            bad += [(0, wrong) for wrong in _no_labels(read.columns[self._label], self._label)]
+        numbers = read.numbers
+        parts: list[Features] = []
+        if not np.isfinite(numbers).all():
+            gone = np.isnan(numbers)
+            bad += self._not_finite(numbers, gone)
+            if self._missing == "indicator":
+                rows, codes = np.nonzero(gone)
+                parts.append(Features(rows, codes, self._gaps, np.ones(rows.size), self._positions))
+            numbers = np.where(gone, 0.0, numbers)
+        if self._places is None:
+            rows, codes = np.nonzero(numbers)
+            parts.append(Features(rows, codes, self._names, numbers[rows, codes], self._positions))
+        for position, name, kind in self._others:
+            part, empty = (_categories if kind == "category" else _words)(read.columns[name], name, position)
+            parts.append(part)
+            if self._missing == "indicator":
+                codes = np.zeros(empty.size, dtype=np.intp)
+                parts.append(Features(empty, codes, [f"{name}?"], np.ones(empty.size), position))
+            elif self._missing == "error":
+                bad.append((position, Wrong(empty, always(_missing_value(name)))))
+        wrong, keep = one_fault_per_row(bad, read.n)
+        good = np.flatnonzero(keep) if wrong else None
+        n = read.n if good is None else good.size
+        dense = None
+        if self._places is not None:
+            dense, parts = self._arranged(numbers if good is None else numbers[good]), []
+        y = np.zeros(n) if self._label is None else _labels(read.columns[self._label], good)
+        records, faults = read.records, read.faults
+        if good is not None:
+            every = np.arange(read.n) if records is None else records
+            faults = faults + [one._replace(records=every[one.rows]) for one in wrong]
+            records = every[good]
+        return Cells(n, y, dense, [_kept(part, keep, bool(wrong)) for part in parts], records, faults, read.origin)
+
+    def _arranged(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the columns at their places; every place is filled: a feature without a column was refused before."""
+        if self._places is None or np.array_equal(self._places, np.arange(self._places.size)):
+            return np.ascontiguousarray(numbers)
+        arranged = np.empty_like(numbers)
+        arranged[:, self._places] = numbers
+        return arranged
+
+    def _not_finite(self, numbers: NDArray[np.float64], gone: NDArray[np.bool_]) -> Iterator[tuple[int, Wrong]]:
+        """Yield the rows with an infinite number or, where that is an error, without a number."""
+        faulty = ~np.isfinite(numbers)
+        if self._missing != "error":
+            faulty &= ~gone
+        for i, rows in first_in_row(*np.nonzero(faulty)):
+            position, name, values = int(self._positions[i]), self._names[i], numbers[rows, i]
+            yield position, Wrong(rows[np.isnan(values)], always(_missing_value(name)))
+            for sign in (np.inf, -np.inf):
+                reason = f"column {name!r}: value {sign} is not a finite number"
+                yield position, Wrong(rows[values == sign], always(reason))
+
+
+def _missing_value(name: str) -> str:
+    return f"column {name!r}: the value is missing (allow it with --missing zero or indicator, missing=)"
 
 
 def _kept(part: Features, keep: NDArray[np.bool_], some_are_bad: bool) -> Features:
@@ -110,22 +154,7 @@ def _kept(part: Features, keep: NDArray[np.bool_], some_are_bad: bool) -> Featur
     return part._replace(rows=(np.cumsum(keep) - 1)[rows] if some_are_bad else rows)
 
 
-def _numbers(column: Any, name: str) -> tuple[Features, NDArray[np.intp], list[Wrong]]:
-    """Return a column of numbers as one feature, 0 where missing; the missing rows; and those not finite."""
-    values: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
-    gone = np.empty(0, dtype=np.intp)
-    wrong: list[Wrong] = []
-    if not np.isfinite(values).all():
-        nan = np.isnan(values)
-        gone = np.flatnonzero(nan)
-        for sign in (np.inf, -np.inf):
-            reason = f"column {name!r}: value {sign} is not a finite number"
-            wrong.append(Wrong(np.flatnonzero(values == sign), always(reason)))
-        values = np.where(nan, 0.0, values)
-    return Features(np.arange(values.size), np.zeros(values.size, dtype=np.intp), [name], values), gone, wrong
-
-
-def _categories(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
+def _categories(column: Any, name: str, position: int) -> tuple[Features, NDArray[np.intp]]:
     """Return a column with one feature per category, and the rows where it is missing."""
     codes, values = _coded(column)
     # Neither null nor the empty string is a category.
@@ -136,10 +165,10 @@ def _categories(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
         missing = absent[codes]
         rows, gone = np.flatnonzero(~missing), np.flatnonzero(missing)
         codes = codes[rows]
-    return Features(rows, codes, [f"{name}={value}" for value in values], np.ones(rows.size)), gone
+    return Features(rows, codes, [f"{name}={value}" for value in values], np.ones(rows.size), position), gone
 
 
-def _words(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
+def _words(column: Any, name: str, position: int) -> tuple[Features, NDArray[np.intp]]:
     """Return a column of text with one feature per word, and the rows without text."""
     import pyarrow as pa
 
@@ -151,7 +180,7 @@ def _words(column: Any, name: str) -> tuple[Features, NDArray[np.intp]]:
     gone = np.flatnonzero(np.diff(_offsets(texts)) == 0)
     rows, found = words(texts)
     codes, values = _coded(found)
-    return Features(rows, codes, [f"{name}:{value}" for value in values], np.ones(rows.size)), gone
+    return Features(rows, codes, [f"{name}:{value}" for value in values], np.ones(rows.size), position), gone
 
 
 def _offsets(strings: Any) -> NDArray[np.int32]:

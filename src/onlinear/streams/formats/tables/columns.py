@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from onlinear.errors import DataError
+from onlinear.errors import DataError, ParameterError
 from onlinear.streams.formats.format import Request
 from onlinear.streams.reading import ColumnKind, Reading
 
@@ -24,6 +25,8 @@ class Layout:
 
     label: str | None
     kinds: dict[str, ColumnKind]
+    remembered: str | int | None = None
+    """What a model should remember as the label: its name, unless that could also be a number."""
 
     @property
     def columns(self) -> list[str]:
@@ -75,6 +78,10 @@ def choose_columns(
             f"{where}: the feature {model.stray!r} of the model comes from none of the columns {_list(available)}"
         )
     label, left_out = _label(available, reading, where, model, labelled)
+    check_columns(request.required, available, where, "kinds")
+    for name in request.required:
+        if name in reading.text and (reading.kinds or {})[name] != "text":
+            raise ParameterError(f"{name!r} is among the columns of text (--text, text=) and has another kind (--kind)")
     if reading.features is not None:
         check_columns(reading.features, available, where, "features")
     check_columns(reading.text, available, where, "text")
@@ -91,7 +98,8 @@ def choose_columns(
         raise DataError(f"{where}: no column is left to learn from; the columns are {_list(available)}")
     kinds = {name: _kind(name, reading, model, guess) for name in chosen}
     _check_names(kinds, reading, where)
-    return Layout(label, kinds)
+    numbered = label is not None and len(_readings(available, label)) > 1
+    return Layout(label, kinds, reading.label if numbered or reading.label is None else label)
 
 
 def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, option: str = "") -> None:
@@ -108,7 +116,7 @@ def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, o
 def check_distinct(columns: Sequence[str], where: str) -> None:
     """Raise where two columns have the same name."""
     if len(set(columns)) < len(columns):
-        twice = next(name for i, name in enumerate(columns) if name in columns[:i])
+        twice = Counter(columns).most_common(1)[0][0]
         raise DataError(f"{where}: two columns are called {twice!r}; column names must be unique")
 
 
@@ -144,11 +152,13 @@ def _check_names(kinds: dict[str, ColumnKind], reading: Reading, where: str) -> 
 def _kind(name: str, reading: Reading, model: ModelColumns, guess: Callable[[str], ColumnKind]) -> ColumnKind:
     if name in reading.text:
         return "text"
-    if reading.kinds is not None and name in reading.kinds:
-        return reading.kinds[name]
-    if name in model.numbers:
-        return "number"
-    return "category" if name in model.categories else guess(name)
+    known: ColumnKind | None = None
+    if name in model.numbers or name in model.categories:
+        known = "number" if name in model.numbers else "category"
+    asked = (reading.kinds or {}).get(name)
+    if known is not None and asked not in {None, known}:
+        raise DataError(f"column {name!r} is a {known} in the model and cannot become a {asked} (--kind, kinds=)")
+    return asked or known or guess(name)
 
 
 def _label(
@@ -160,28 +170,34 @@ def _label(
         if not labelled:
             return None, {name for name in usual if name not in model and name not in (reading.features or ())}
         if len(usual) != 1:
-            found = (
+            what = (
                 f"{_list(usual)} could each be the label" if usual else "no column is called label, y, target or class"
             )
-            raise DataError(f"{where}: {found}; name it (--label, label=): {_list(available)}")
+            raise DataError(f"{where}: {what}; name it (--label, label=): {_list(available)}")
         return usual[0], set(usual)
-    name = _named(available, reading.label)
+    found = _readings(available, reading.label)
     if not labelled:
-        return None, set() if name is None or name in model else {name}
-    if name is None:
+        return None, {name for name in found[:1] if name not in model}
+    if not found:
         check_columns([str(reading.label)], available, where, "label")
-    return name, {str(name)}
+    if len(found) > 1:
+        from_end = [available.index(name) - len(available) for name in found]
+        raise DataError(
+            f"{where}: label {reading.label} could be the column named {found[0]!r}, or column number {reading.label}"
+            f" counted from 0, which is named {found[1]!r}; say which by a number counted from the end (--label,"
+            f" label=): {from_end[0]} for the first, {from_end[1]} for the second"
+        )
+    return found[0], set(found)
 
 
-def _named(available: Sequence[str], label: str | int) -> str | None:
-    """Return the name of a column given by name or number."""
-    if isinstance(label, str) and label in available:
-        return label
-    if isinstance(label, int) or label.isdecimal():
+def _readings(available: Sequence[str], label: str | int) -> list[str]:
+    """Return the columns that a label may mean: the one of that name, and the one of that number, counted from 0."""
+    found = [str(label)] if str(label) in available else []
+    if re.fullmatch(r"-?\d{1,9}", str(label)):
         number = int(label)
-        if -len(available) <= number < len(available):
-            return available[number]
-    return str(label) if str(label) in available else None
+        if -len(available) <= number < len(available) and available[number] not in found:
+            found.append(available[number])
+    return found
 
 
 def _list(columns: Sequence[str]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cached_property
 from itertools import chain
-from typing import Any
+
+import numpy as np
 
 from onlinear.errors import DataError
 from onlinear.streams.files import Pipe, display_name
 from onlinear.streams.formats.format import Format, Request
-from onlinear.streams.formats.tables import csv_text
 from onlinear.streams.formats.tables.cells import TableRows
 from onlinear.streams.formats.tables.columns import check_like, choose_columns
+from onlinear.streams.formats.tables.csv_numbers import parse_numbers
+from onlinear.streams.formats.tables.csv_parse import CsvParser, cells_of
+from onlinear.streams.formats.tables.csv_text import CsvPiece, csv_pieces
 from onlinear.streams.formats.tables.reader import TABLE_OPTIONS, TableReader
 from onlinear.streams.reading import ColumnKind
 
@@ -20,50 +23,77 @@ _LOOKED_THROUGH = 1 << 26
 """How many bytes are searched, at most, for rows from which kinds are guessed; they are held in memory."""
 
 
+class _Sample:
+    """The first pieces of a table, up to the first one that has rows."""
+
+    def __init__(self, pieces: Iterator[CsvPiece]) -> None:
+        self.pieces = [next(pieces)]
+        self._rest = pieces
+
+    @cached_property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """For each column, how many values are neither numbers nor missing, and how many are numbers."""
+        room = _LOOKED_THROUGH
+        while not len(cells := cells_of(self.pieces[-1])):
+            room -= len(self.pieces[-1].text)
+            piece = next(self._rest, None) if room > 0 else None
+            if piece is None:
+                break
+            self.pieces.append(piece)
+        columns = self.pieces[-1].columns
+        values, strange = parse_numbers(cells)
+        numbers = np.flatnonzero(~np.isnan(values.to_numpy(zero_copy_only=False)))
+        counts = (np.bincount(places % len(columns), minlength=len(columns)).tolist() for places in (strange, numbers))
+        return dict(zip(columns, zip(*counts, strict=True), strict=True))
+
+
 class CsvTable:
     """CSV files.
 
-    A column whose kind is not given is one of numbers if all its values in the first megabyte that has rows are
-    numbers; a later value that is not a number is an error. An empty field is missing, and so are ``NA``, ``NaN``,
-    ``null`` and the like in a column of numbers.
+    A column whose kind is not given is one of numbers if more than half of its values in the first megabyte that has
+    rows are numbers, whatever is missing; any other value is an error, there and later on. As a category, a column
+    with a single slip would have a feature for each of its numbers. An empty field is missing, and so are ``NA``,
+    ``NaN``, ``null``, ``?`` and the like in a column of numbers.
     """
 
     def __init__(self, files: list[str], request: Request) -> None:
-        self._files, self._reading = files, request.reading
-        reading = request.reading
+        self._files = files
         self.where = display_name(files[0])
-        pieces = csv_text.csv_pieces(files, reading)
-        seen = [next(pieces)]
-        self._first = seen[0].columns
-
-        @cache
-        def sample() -> dict[str, Any]:
-            """Return the columns of the first piece that has rows, as strings."""
-            room = _LOOKED_THROUGH
-            while not (rows := csv_text.parse_piece(seen[-1], dict.fromkeys(seen[-1].columns, "category"))).n:
-                room -= len(seen[-1].text)
-                piece = next(pieces, None) if room > 0 else None
-                if piece is None:
-                    break
-                seen.append(piece)
-            return rows.columns
+        pieces = csv_pieces(files, request.reading)
+        sample = _Sample(pieces)
+        self._first = sample.pieces[0].columns
+        self.header: bool | None = sample.pieces[0].header
+        # Every pass has the same columns, even if the file changes.
+        self._reading = request.reading.but(header=self.header)
 
         def guess(column: str) -> ColumnKind:
-            return "number" if column not in sample() or csv_text.numeric(sample()[column]) else "category"
+            strange, numbers = sample.counts.get(column, (0, 0))
+            return "number" if not strange or numbers > strange else "category"
 
-        self.layout = choose_columns(self._first, request, guess, self.where)
-        self._read: dict[str, ColumnKind] = self.layout.kinds
-        label = self.layout.label
+        try:
+            self.layout = choose_columns(self._first, request, guess, self.where)
+        except DataError as error:
+            if self.header or request.reading.header is not None:
+                raise
+            raise DataError(
+                f"{error} (the first row has only numbers, so it is data, and the columns are numbered from 0;"
+                " use --header, header=True, if it has their names)"
+            ) from error
+        read, label = self.layout.kinds, self.layout.label
         if label is not None:
-            kind = request.label_kind or (reading.kinds or {}).get(label) or guess(label)
-            self._read = {label: kind, **self.layout.kinds}
+            kind = request.label_kind or (request.reading.kinds or {}).get(label)
+            if kind is None:
+                # One label that is no number makes all of them strings: unlike features, they are checked one by one.
+                kind = "category" if sample.counts.get(label, (0, 0))[0] else "number"
+            read = {label: kind, **read}
+        self._parser = CsvParser(read, label)
         # A pipe cannot be read again from the start.
-        self._pipe: Iterator[csv_text.CsvPiece] | None = chain(seen, pieces) if _piped(files) else None
+        self._pipe: Iterator[CsvPiece] | None = chain(sample.pieces, pieces) if _piped(files) else None
         if self._pipe is None:
             pieces.close()
 
-    def items(self) -> Iterator[csv_text.CsvPiece]:
-        pieces: Iterable[csv_text.CsvPiece] = csv_text.csv_pieces(self._files, self._reading)
+    def items(self) -> Iterator[CsvPiece]:
+        pieces: Iterable[CsvPiece] = csv_pieces(self._files, self._reading)
         if _piped(self._files):
             if self._pipe is None:
                 raise DataError(f"{display_name(self._files[0])} can be read only once")
@@ -75,8 +105,8 @@ class CsvTable:
                 checked = piece.columns
             yield piece
 
-    def rows(self, item: csv_text.CsvPiece) -> TableRows:
-        return csv_text.parse_piece(item, self._read, self.layout.label)
+    def rows(self, item: CsvPiece) -> TableRows:
+        return self._parser.parse(item)
 
 
 def _piped(files: list[str]) -> bool:

@@ -13,7 +13,7 @@ from onlinear.data.chunk import Chunk
 from onlinear.data.matrices import as_matrix
 from onlinear.streams.ahead import map_ahead
 from onlinear.streams.formats.format import Request
-from onlinear.streams.formats.tables.cells import Cells, TableRows, decode
+from onlinear.streams.formats.tables.cells import Cells, Decoder, TableRows
 from onlinear.streams.formats.tables.columns import Layout
 from onlinear.streams.formats.tables.vocabulary import Hashing, Vocabulary
 from onlinear.streams.formats.tables.wrong import faults
@@ -29,6 +29,8 @@ class Table(Protocol):
 
     layout: Layout
     where: str
+    header: bool | None
+    """Whether the first row of a CSV file named the columns."""
 
     def items(self) -> Iterator[Any]:
         """Yield the parts of the table, as they are stored."""
@@ -54,9 +56,7 @@ class TableReader(Reader):
         reading, max_features, names = request.reading, request.max_features, request.names
         self.kinds = dict(table.layout.kinds)
         self._table = table
-        self._label = table.layout.label
-        self._missing = reading.missing
-        self._places = None
+        self._decoder = Decoder(table.layout.label, self.kinds, reading.missing, None)
         self._features: Vocabulary | Hashing
         if reading.encode == "hash":
             self._features = Hashing(reading.hash_bits, max_features)
@@ -67,10 +67,17 @@ class TableReader(Reader):
         vocabulary.add(numbers, table.where)
         only_numbers = len(numbers) == len(self.kinds) == len(vocabulary.names)
         if only_numbers and reading.missing != "indicator":
-            self._places = np.array([vocabulary.number(name) for name in numbers])
+            places = np.array([vocabulary.number(name) for name in numbers])
+            self._decoder = Decoder(table.layout.label, self.kinds, reading.missing, places)
             self.width = len(numbers)
         elif not vocabulary.grows:
             self.width = len(vocabulary.names)
+
+    @property
+    def column_kinds(self) -> dict[str, str]:
+        """The kind of each column; "label" for that of the labels."""
+        label = self._table.layout.label
+        return {**self.kinds, **({} if label is None else {label: "label"})}
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -93,13 +100,14 @@ class TableReader(Reader):
 
     def reading_to_remember(self, asked: Reading) -> Reading:
         """Return the reading; with the kinds of the columns where features are hashed, and names do not tell them."""
+        asked = asked.but(header=self._table.header, label=self._table.layout.remembered)
         return asked.but(kinds=self.kinds) if asked.encode == "hash" else asked
 
     def _decode(self, item: Any) -> Cells:
         """Return the cells of an item, with their matrix unless new names must be numbered in order."""
         import pyarrow as pa
 
-        cells = decode(self._table.rows(item), self._label, self.kinds, self._missing, self._places)
+        cells = self._decoder.decode(self._table.rows(item))
         if cells.X is not None:
             return cells
         # Each thread of Arrow keeps memory that it has freed; with words and categories that adds up.

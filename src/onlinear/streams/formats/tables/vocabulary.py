@@ -53,18 +53,16 @@ class Vocabulary:
             for part in cells.parts
         ]
         if self.grows:
-            fresh = [
-                found for column, part in enumerate(cells.parts) for found in _fresh(part, numbers[column], column)
-            ]
-            for row, column, _, code in sorted(fresh):
-                name = cells.parts[column].names[code]
+            fresh = [found for i, part in enumerate(cells.parts) for found in _fresh(part, numbers[i], i)]
+            for row, _, _, i, code in sorted(fresh):
+                name = cells.parts[i].names[code]
                 if len(self._numbers) >= self._limit and name not in self._numbers:
                     place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
                     raise DataError(
                         f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,}"
                         " (--max-features, max_features=; or --encode hash)"
                     )
-                numbers[column][code] = self._numbers.setdefault(name, len(self._numbers))
+                numbers[i][code] = self._numbers.setdefault(name, len(self._numbers))
         return _matrix(cells, numbers, len(self._numbers))
 
 
@@ -102,8 +100,8 @@ class Hashing:
         return number
 
 
-def _fresh(part: Features, numbers: NDArray[np.int32], column: int) -> list[tuple[int, int, int, int]]:
-    """Return the names of a part that have no number yet: first row, column, first entry, and index of the name.
+def _fresh(part: Features, numbers: NDArray[np.int32], i: int) -> list[tuple[int, int, int, int, int]]:
+    """Return the names of part i that have no number yet: first row, column, first entry, i, and index of the name.
 
     The order of the names themselves may differ, because it includes rows that were skipped.
     """
@@ -116,8 +114,9 @@ def _fresh(part: Features, numbers: NDArray[np.int32], column: int) -> list[tupl
     first[part.codes[::-1]] = np.arange(entries)[::-1]
     new = new[first[new] < entries]
     found = first[new]
-    listed = zip(part.rows[found].tolist(), found.tolist(), new.tolist(), strict=True)
-    return [(row, column, entry, code) for row, entry, code in listed]
+    columns = np.broadcast_to(part.position, numbers.size)[new]
+    listed = zip(part.rows[found].tolist(), columns.tolist(), found.tolist(), new.tolist(), strict=True)
+    return [(row, column, entry, i, code) for row, column, entry, code in listed]
 
 
 def _matrix(cells: Cells, numbers: list[NDArray[np.int32]], width: int) -> Any:

@@ -30,6 +30,14 @@ def always(reason: str) -> Callable[[int], str]:
     return lambda _: reason
 
 
+def first_in_row(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield the columns of faulty cells, each with the rows in which it is the first; cells are given row by row."""
+    rows, first = np.unique(rows, return_index=True)
+    columns = columns[first]
+    for column in np.unique(columns).tolist():
+        yield column, rows[columns == column]
+
+
 def one_fault_per_row(found: Iterable[tuple[int, Wrong]], n: int) -> tuple[list[Wrong], NDArray[np.bool_]]:
     """Return one fault for each of n rows that has any, and which rows have none.
 
