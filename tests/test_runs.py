@@ -11,7 +11,7 @@ import onlinear
 from onlinear import Potentials
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.numbered import block_chunks
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, DataWarning, ParameterError
 from onlinear.rules import (
     MarginPerceptron,
     Perceptron,
@@ -234,7 +234,9 @@ def test_ties_in_all_zero_rows():
 def test_features_that_were_not_there_weigh_nothing():
     run = onlinear.run(Perceptron(), CSR, Y)
     wider = scipy.sparse.hstack([CSR, scipy.sparse.csr_matrix(np.ones((200, 2)))]).tocsr()
-    assert np.array_equal(run.decision_function(wider), run.decision_function(CSR))
+    with pytest.warns(DataWarning, match="200 of 200 examples have features that are not among the model's 5 features"):
+        scores = run.decision_function(wider)
+    assert np.array_equal(scores, run.decision_function(CSR))
     assert run.decision_function(CSR[:, :3]).shape == (200,)
     with pytest.raises(DataError, match="row 0 has 3 features, but 5 are known"):
         run.predict(X[:, :3])
