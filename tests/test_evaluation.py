@@ -176,12 +176,20 @@ def a_run():
 
 
 def fact(found, name):
-    return [value for each, value in found._facts() if each == name]
+    """The facts of this name; long ones go on in lines without a name."""
+    values, last = [], None
+    for each, value in found._facts():
+        if each == name:
+            values.append(value)
+        elif each == "" and last == name:
+            values[-1] += f" {value}"
+        last = each or last
+    return values
 
 
 def test_the_summary():
     found = a_run().evaluate([[1.0], [2.0], [-1.0], [0.0], [3.0]], [1, -1, -1, 1, 1])
-    assert repr(found).splitlines()[:2] == ["Evaluation of Perceptron(tie='mistake')", "  examples       5"]
+    assert repr(found).splitlines()[:2] == ["Evaluation of Perceptron(tie='mistake')", "  examples  5"]
     assert fact(found, "accuracy") == ["60.00%: 3 correct, 2 wrong"]
     assert fact(found, "baseline") == ["60.00%: always 1, the most frequent label. The model is no better than that"]
     assert fact(found, "ties") == ["1 example, predicted as the first of the tied classes"]
@@ -242,14 +250,41 @@ def test_examples_of_the_training_are_noticed(intercept):
     for size in (1, 7, 60):
         found = run.evaluate(in_blocks(X, y, size))
         assert (found.trained_on, found.interval) == (40, None)
-        assert "trained on the first 40 of these examples" in repr(found)
-    assert "trained on these examples" in repr(run.evaluate(scipy.sparse.csr_array(X[:40]), y[:40]))
+        assert fact(found, "interval") == [
+            "none: the model was trained on the first 40 of these examples, so this is no estimate for new ones"
+        ]
+    found = run.evaluate(scipy.sparse.csr_array(X[:40]), y[:40])
+    assert found.no_interval == "the model was trained on these examples, so this is no estimate for new ones"
     for part in (slice(0, 39), slice(1, 60), slice(40, 60)):
         found = run.evaluate(X[part], y[part])
         assert found.trained_on == 0
         assert found.interval == binomial_interval(found.correct, found.examples, 0.05)
     y[5] = -y[5]
     assert run.evaluate(X, y).trained_on == 0
+
+
+def test_no_interval_without_independence():
+    X = np.linspace(-1.0, 1.0, 64)[:, None]
+    run, y = a_run(), np.sign(X[:, 0]).astype(int)
+    found = run.evaluate(X, y)
+    assert found.order.noticed == 64
+    assert fact(found, "interval") == [
+        "none: the labels are not in random order (noticed at example 64), so the examples are not independent"
+    ]
+    assert found.as_dict()["no_interval"] == found.no_interval
+    mixed = np.random.default_rng(0).permutation(64)
+    found = run.evaluate(X[mixed], y[mixed])
+    assert (found.order.noticed, found.no_interval) == (None, "")
+    declared = "(declared: examples are independent, of one distribution, and not used in training)"
+    assert fact(found, "interval") == [f"{show_interval(found.interval)} with probability 0.95 {declared}"]
+    found = run.evaluate(X[:9], y[:9])
+    assert fact(found, "interval") == ["none: all examples have the same label, so this is no estimate for the others"]
+    assert fact(found, "macro") == ["precision 1.0000, recall 1.0000, F1 1.0000, of 1 of 2 classes"]
+
+
+def test_summaries_have_at_most_80_columns():
+    found = a_run().evaluate([[1.0], [1.0], [1.0], [-1.0]], [-1, -1, -1, 1])
+    assert max(map(len, repr(found).splitlines())) <= 80
 
 
 def test_many_classes_are_shown_briefly():

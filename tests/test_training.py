@@ -382,6 +382,7 @@ def test_a_comparison_is_a_list_and_a_table():
         "rule",
         "Winnow(beta=1.0,",
         "Perceptron(tie='mistake')",
+        "baselines:",
     ]
     tested = compared.evaluate(X[400:], y[400:])
     assert compared.tests == ()
@@ -393,7 +394,7 @@ def test_a_comparison_is_a_list_and_a_table():
     assert "test: 200 examples; always -1 would be right on" in repr(tested)
     assert "<table>" in tested._repr_html_()
     again = compared.evaluate(X, y)
-    assert "the models were trained on the first 400 examples of the test" in repr(again)
+    assert "no intervals: the model was trained on the first 400 of these examples" in repr(again)
 
 
 def test_a_comparison_of_several_classes():

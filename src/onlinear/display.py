@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import decimal
 import html
+import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple
+
+_WIDTH = 67
+"""The width of a value in a summary."""
 
 
 class Facts:
@@ -56,6 +60,11 @@ class TextTable(NamedTuple):
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.names)
         rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
         return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def wrapped(name: str, text: str) -> list[tuple[str, str]]:
+    """Return a text as one or more (name, value) pairs, for a summary of at most 80 columns."""
+    return [("" if i else name, line) for i, line in enumerate(textwrap.wrap(text, _WIDTH))]
 
 
 def rounded_up(value: float) -> str:

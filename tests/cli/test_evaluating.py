@@ -30,7 +30,7 @@ def test_evaluate_prints_what_python_finds(model):
 def test_evaluate_says_when_it_has_the_examples_of_the_training(model):
     assert "none: the model was trained on these examples" in run("evaluate", "model", "first.svm").stdout
     both = run("evaluate", "model", "first.svm", "second.svm").stdout
-    assert "none: the model was trained on the first 100 of these examples" in both
+    assert "none: the model was trained on the first 100 of these" in both
 
 
 def test_evaluate_reads_columns_as_in_training(examples):
@@ -58,7 +58,7 @@ def test_unknown_labels(model, examples):
     assert "odd.svm:2: label 7" in run("evaluate", "model", "odd.svm", code=1).stderr
     shown = run("evaluate", "model", "odd.svm", "--on-error", "skip", "--quarantine", "aside")
     assert shown.stderr == "skipped 1 line, in aside\n"
-    assert "skipped        1 line, not counted above" in shown.stdout
+    assert "skipped    1 line, not counted above" in shown.stdout
     assert (examples / "aside").read_text() == (
         "# odd.svm:2: label 7; the labels are -1 (negative) and 1 (positive)\n7 1:1\n"
     )
@@ -118,7 +118,8 @@ def test_compare_with_a_test(examples):
         found = one.evaluate(stream)
         assert f" {found.accuracy:.2%}" in line
         assert found.interval is None
-    assert "the models were trained on the first 300 examples of the test" in shown.stderr
+    assert "no intervals: the model was trained on these examples" in shown.stderr
+    assert f"baselines: majority so far {alone[0].baselines.majority / 300:.2%}, last label" in shown.stderr
     assert "test: 300 examples; always" in shown.stderr
     ends = [line for line in lines_of(*arguments) if line["event"] == "end"]
     accuracies = [end["test"]["accuracy"] for end in ends]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import NamedTuple
 
 from onlinear.data.label_record import LAST_LABEL, MAJORITY, MISTAKES, LabelRecord
 from onlinear.data.order import OrderCheck
+from onlinear.display import wrapped
 
 
 class Baselines(NamedTuple):
@@ -37,11 +37,11 @@ def baseline_facts(baselines: Baselines, rounds: int) -> list[tuple[str, str]]:
     seen, mistakes, majority, last_label = baselines
     facts = [("baselines", f"majority so far {_share(majority, seen)}, last label {_share(last_label, seen)}")]
     if seen != rounds:
-        facts += _wrapped("", f"in the first pass; the rule {_share(mistakes, seen)} in these {seen:,} rounds")
+        facts += wrapped("", f"in the first pass; the rule {_share(mistakes, seen)} in these {seen:,} rounds")
     if mistakes > majority:
-        facts += _wrapped("", f"Worse than the most frequent label so far: {_REMEDY}.")
+        facts += wrapped("", f"Worse than the most frequent label so far: {_REMEDY}.")
     if mistakes > last_label:
-        facts += _wrapped("", "Worse than the last label: neighbouring labels are alike.")
+        facts += wrapped("", "Worse than the last label: neighbouring labels are alike.")
     return facts
 
 
@@ -50,7 +50,7 @@ def order_facts(order: OrderCheck | None) -> list[tuple[str, str]]:
     if order is None or order.noticed is None:
         return []
     where = f"(noticed at round {order.noticed:,})"
-    return _wrapped("order", f"The labels are not in random order {where}. {IN_ANOTHER_ORDER}")
+    return wrapped("order", f"The labels are not in random order {where}. {IN_ANOTHER_ORDER}")
 
 
 IN_ANOTHER_ORDER = (
@@ -58,12 +58,6 @@ IN_ANOTHER_ORDER = (
     " this order."
 )
 _REMEDY = "try an intercept, scaled or normalized inputs, shuffled examples, or another rule"
-_WIDTH = 67
-"""Summaries have at most 80 columns."""
-
-
-def _wrapped(name: str, text: str) -> list[tuple[str, str]]:
-    return [("" if i else name, line) for i, line in enumerate(textwrap.wrap(text, _WIDTH))]
 
 
 def _share(mistakes: int, rounds: int) -> str:

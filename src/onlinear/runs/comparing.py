@@ -9,6 +9,7 @@ from typing import Any
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
+from onlinear.data.label_record import add_labels, new_record
 from onlinear.engine.rows import open_rows, row
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.registry import ONLINE
@@ -103,7 +104,7 @@ class _Entrant:
         self.seconds = 0.0
 
     def begin(self, stream: Stream, first: Chunk, options: Options) -> None:
-        """Make the learner, and compile its rule."""
+        """Make the learner, and compile all that it needs: that is not counted among its seconds."""
         real = self.rule.inputs == "real"
         options = options._replace(fit_intercept=options.fit_intercept and real, normalize=options.normalize and real)
         self.learner = begin(self.rule, stream, None, options, iter([first]))[0]
@@ -111,6 +112,7 @@ class _Entrant:
         codes = first.codes(self.learner.classes, nothing)
         self.learner.learn(first.block(nothing, self.learner.bias, self.learner.normalize), codes)
         Checksum().add(first.row_sums(nothing), codes)
+        add_labels(new_record(self.learner.classes.labels.size), first.codes(self.learner.classes, slice(0, 1)))
 
     def learn(self, chunk: Chunk, rows: slice, *, first_pass: bool) -> None:
         """Learn from some rows of a chunk, and take the time."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from onlinear.data.labels import show
 from onlinear.display import TextTable, rounded_up
+from onlinear.runs.baselines import IN_ANOTHER_ORDER
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
 from onlinear.runs.outcome import Run
@@ -63,14 +64,22 @@ class Comparison(list[Run]):
     def notes(self) -> list[str]:
         """Return what the table does not say, in sentences."""
         said = [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+        first = self[0]
+        if first.baselines is not None:
+            seen, _, majority, last = first.baselines
+            where = "" if seen == first.rounds else f", in the {seen:,} rounds of the first pass"
+            said.append(f"baselines: majority so far {majority / seen:.2%}, last label {last / seen:.2%}{where}")
+        if first.order is not None and first.order.noticed is not None:
+            when = f"noticed at round {first.order.noticed:,}"
+            said.append(f"The labels are not in random order ({when}). {IN_ANOTHER_ORDER}")
         if self.tests:
             test = self.tests[0]
             label, n = show(test.baseline_label), test.examples
             said.append(f"test: {n:,} examples; always {label} would be right on {test.baseline:.2%}")
             if len(self) > 1 and test.interval is not None:
                 said.append("each interval holds for its rule alone, not for the best of several")
-            if test.trained_on:
-                said.append(f"the models were trained on the first {test.trained_on:,} examples of the test")
+            if test.interval is None:
+                said.append(f"no intervals: {test.no_interval}")
         return said
 
     def __repr__(self) -> str:

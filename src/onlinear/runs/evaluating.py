@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
+from onlinear.data.label_record import add_labels, new_record
 from onlinear.data.labels import ManyClasses
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
@@ -81,6 +82,7 @@ class Tally:
         self._ties = 0
         self._checksum = None if state.checksum is None else Checksum()
         self._trained_on = 0
+        self._labels = new_record(k)
 
     def add(self, chunk: Chunk) -> None:
         """Count the predictions for a chunk's examples."""
@@ -88,6 +90,7 @@ class Tally:
             codes = chunk.codes(self._scorer.classes, scored.span)
             self._compare_with_training(chunk, scored, codes)
             self._count(*(np.maximum(one, 0).astype(np.intp) for one in (codes, scored.codes)))
+            add_labels(self._labels, codes)
             self._ties += _ties(scored)
             if self._curve is not None:
                 self._curve.add(_single(scored.scores), codes > 0)
@@ -99,6 +102,7 @@ class Tally:
             raise DataError("no examples")
         self._scorer.finish()
         area = None if self._curve is None else self._curve.area()
+        withheld = self._why_no_interval()
         return Evaluation(
             title=title,
             classes=self._state.classes,
@@ -110,11 +114,26 @@ class Tally:
             auc=None if area is None else area.value,
             auc_error=0.0 if area is None else area.error,
             delta=delta,
-            interval=None if self._trained_on else binomial_interval(int(self._hits.sum()), n, delta),
+            interval=None if withheld else binomial_interval(int(self._hits.sum()), n, delta),
+            no_interval=withheld,
+            order=self._labels.order,
             trained_on=self._trained_on,
             unknown=self._scorer.unknown,
             skipped=skipped,
         )
+
+    def _why_no_interval(self) -> str:
+        """Return why the assumptions of the interval do not hold, as far as it is known."""
+        order = self._labels.order
+        if self._trained_on:
+            some = f"the first {self._trained_on:,} of " if self._trained_on < self._scorer.examples else ""
+            return f"the model was trained on {some}these examples, so this is no estimate for new ones"
+        if np.count_nonzero(self._support) == 1:
+            return "all examples have the same label, so this is no estimate for the others"
+        if order is not None and order.noticed is not None:
+            where = f"noticed at example {order.noticed:,}"
+            return f"the labels are not in random order ({where}), so the examples are not independent"
+        return ""
 
     def _count(self, label: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
         k = self._support.size

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.labels import plain, show
-from onlinear.display import Facts, TextTable, counted, rounded_down, rounded_up
+from onlinear.data.order import OrderCheck
+from onlinear.display import Facts, TextTable, counted, rounded_down, rounded_up, wrapped
 from onlinear.engine.flat import Floats
 
 _SHOWN = 12
@@ -47,7 +48,13 @@ class Evaluation(Facts):
         One minus the probability with which the interval holds.
     interval : pair of floats, or None
         The exact (Clopper–Pearson) interval for the probability of a correct prediction, rounded outward. It assumes
-        that the examples are independent, of one distribution, and were not used in training. None if they were.
+        that the examples are independent, of one distribution, and were not used in training. None if that is known
+        to be false, or if all examples have the same label; `no_interval` says why.
+    no_interval : str
+        Why there is no interval; otherwise empty.
+    order : OrderCheck or None
+        Whether the labels are in random order; if not, the examples are not independent. None with more than 64
+        classes.
     trained_on : int
         The first this many examples are those that the model was trained on, in the same order. This is noticed if the
         model was trained in one pass over a stream, without shuffling.
@@ -68,6 +75,8 @@ class Evaluation(Facts):
     auc_error: float
     delta: float
     interval: tuple[float, float] | None
+    no_interval: str
+    order: OrderCheck | None
     trained_on: int
     unknown: int
     skipped: int
@@ -143,6 +152,7 @@ class Evaluation(Facts):
             "accuracy": self.accuracy,
             "error": self.error,
             "interval": None if self.interval is None else list(self.interval),
+            "no_interval": self.no_interval or None,
             "delta": self.delta,
             "baseline": self.baseline,
             "baseline_label": self.baseline_label,
@@ -153,6 +163,7 @@ class Evaluation(Facts):
             "macro_f1": self.macro_f1,
             "classes": [dict(zip(names, row, strict=True)) for row in rows],
             "confusion": None if self.confusion is None else self.confusion.tolist(),
+            "order": None if self.order is None else vars(self.order),
             "ties": self.ties,
             "trained_on": self.trained_on,
             "unknown": self.unknown,
@@ -178,13 +189,10 @@ class Evaluation(Facts):
         facts = [
             ("examples", f"{self.examples:,}"),
             ("accuracy", f"{self.accuracy:.2%}: {self.correct:,} correct, {self.examples - self.correct:,} wrong"),
-            ("interval", self._interval_words()),
-            ("baseline", self._baseline_words()),
+            *wrapped("interval", self._interval_words()),
+            *wrapped("baseline", self._baseline_words()),
             ("AUC", self._auc_words()),
-            (
-                "macro average",
-                f"precision {self.macro_precision:.4f}, recall {self.macro_recall:.4f}, F1 {self.macro_f1:.4f}",
-            ),
+            *wrapped("macro", self._macro_words()),
         ]
         if self.ties:
             facts.append(("ties", f"{counted(self.ties, 'example')}, predicted as the first of the tied classes"))
@@ -202,8 +210,7 @@ class Evaluation(Facts):
 
     def _interval_words(self) -> str:
         if self.interval is None:
-            which = "these" if self.trained_on == self.examples else f"the first {self.trained_on:,} of these"
-            return f"none: the model was trained on {which} examples, so this is no estimate for new ones"
+            return f"none: {self.no_interval}"
         return (
             f"{show_interval(self.interval)} with probability {1.0 - self.delta:g}"
             " (declared: examples are independent, of one distribution, and not used in training)"
@@ -217,6 +224,11 @@ class Evaluation(Facts):
             return words
         compared = "worse than" if self.accuracy < self.baseline else "no better than"
         return f"{words}. The model is {compared} that"
+
+    def _macro_words(self) -> str:
+        found = int(((self.support > 0) | (self.predicted > 0)).sum())
+        some = f", of {found:,} of {self.classes.size:,} classes" if found < self.classes.size else ""
+        return f"precision {self.macro_precision:.4f}, recall {self.macro_recall:.4f}, F1 {self.macro_f1:.4f}{some}"
 
     def _auc_words(self) -> str:
         if self.auc is not None:
