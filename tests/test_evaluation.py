@@ -66,6 +66,7 @@ def test_many_classes_as_in_scikit_learn(data):
     agrees_with_sklearn(whole, names[y], run.predict(X), names)
     assert whole.auc is None
     assert run.evaluate(in_blocks(X, names[y], 3)).as_dict() == whole.as_dict()
+    assert run.evaluate(onlinear.open_stream(X, names[y], classes=names)).as_dict() == whole.as_dict()
 
 
 def test_a_vector_for_each_of_two_classes_has_an_auc():
@@ -240,6 +241,11 @@ def test_unknown_labels_are_errors_or_skipped(tmp_path):
         run.evaluate(onlinear.open_stream(path, like=like))
     found = run.evaluate(onlinear.open_stream(path, like=like, on_error="skip"))
     assert (found.examples, found.skipped) == (2, 2)
+    many = onlinear.train(Perceptron(), [[1.0], [-1.0], [0.5]], [1, 3, 4])
+    found = many.evaluate(onlinear.open_stream(path, like=many, on_error="skip"))
+    assert (found.examples, found.skipped) == (2, 2)
+    with pytest.raises(DataError, match=r"data.svm:3:6"):
+        many.evaluate(onlinear.open_stream(path, like=many))
     assert fact(found, "skipped") == ["2 lines, not counted above"]
 
 

@@ -33,6 +33,19 @@ def test_evaluate_says_when_it_has_the_examples_of_the_training(model):
     assert "none: the model was trained on the first 100 of these" in both
 
 
+def test_evaluate_several_classes(examples):
+    rows = [(k % 5, k % 3) for k in range(90)]
+    text = "".join(f"{(a + b) % 3} 1:{a} 2:{b}\n" for a, b in rows)
+    (examples / "three.svm").write_text(text)
+    run("train", "three.svm", "--intercept", "-o", "model")
+    [told] = lines_of("evaluate", "model", "three.svm")
+    assert [one["label"] for one in told["classes"]] == [0, 1, 2]
+    assert (told["trained_on"], told["auc"]) == (90, None)
+    shown = run("compare", "three.svm", "--rules", "all", "--test", "three.svm", "-q")
+    assert shown.stdout.splitlines()[0].split()[:4] == ["rule", "mistakes", "rate", "updates"]
+    assert "left out: Winnow (" in shown.stderr
+
+
 def test_evaluate_reads_columns_as_in_training(examples):
     run("train", "mail.csv", "--label", "spam", "--text", "subject", "-o", "model")
     [told] = lines_of("evaluate", "model", "mail.csv")
@@ -58,9 +71,10 @@ def test_unknown_labels(model, examples):
     assert "odd.svm:2: label 7" in run("evaluate", "model", "odd.svm", code=1).stderr
     shown = run("evaluate", "model", "odd.svm", "--on-error", "skip", "--quarantine", "aside")
     assert shown.stderr == "skipped 1 line, in aside\n"
-    assert "skipped    1 line, not counted above" in shown.stdout
+    assert "skipped   1 line, not counted above" in shown.stdout
     assert (examples / "aside").read_text() == (
-        "# odd.svm:2: label 7; the labels are -1 (negative) and 1 (positive)\n7 1:1\n"
+        "# odd.svm:2: label 7; the labels are -1 (negative) and 1 (positive); the model does not know this one; leave"
+        " such examples out (--on-error skip, on_error=)\n7 1:1\n"
     )
     [told] = lines_of("evaluate", "model", "odd.svm", "--on-error", "skip")
     assert (told["examples"], told["skipped"], told["quarantine"]) == (2, 1, "onlinear.quarantine")

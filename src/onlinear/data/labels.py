@@ -24,6 +24,8 @@ _SHOWN = 10
 """How many labels a message lists."""
 DECLARE = "declare all labels (--classes, classes=)"
 """What to do where the data do not show all labels in time."""
+NEW_LABEL_REMEDY = f"{DECLARE}, or accept new ones (--new-classes, new_classes=True)"
+"""What to do about an unknown label where something is learned."""
 _BOOLS = {"false": False, "true": True, "0": False, "1": True}
 
 Place: TypeAlias = Callable[[int], str]
@@ -37,6 +39,9 @@ def name_row(i: int) -> str:
 
 class Classes:
     """The two labels: the smaller one is negative, the larger positive, as NumPy sorts them."""
+
+    remedy = NEW_LABEL_REMEDY
+    """What to do about an unknown label."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
         self.labels = labels.copy()
@@ -74,6 +79,9 @@ class Classes:
 
 class ManyClasses:
     """Any number of labels, in the given order, each with its own weight vector."""
+
+    remedy = NEW_LABEL_REMEDY
+    """What to do about an unknown label."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
         self.labels = labels.copy()
@@ -172,8 +180,7 @@ def list_labels(labels: NDArray[Any]) -> str:
 
 def unknown_label_reason(label: Any, classes: Classes | ManyClasses) -> str:
     """Return what is wrong with a label that is not one of the classes, and what to do."""
-    remedy = f"{DECLARE}, or accept new ones (--new-classes, new_classes=True)"
-    return f"label {show(plain(label))}; the labels are {classes}; {remedy}"
+    return f"label {show(plain(label))}; the labels are {classes}; {classes.remedy}"
 
 
 def _unknown_label(classes: Classes | ManyClasses, y: NDArray[Any], place: Place) -> DataError:

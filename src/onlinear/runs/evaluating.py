@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import add_labels, new_record
-from onlinear.data.labels import ManyClasses
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State, sealed
 from onlinear.runs.auc import RocCurve
 from onlinear.runs.beginning import open_chunks
 from onlinear.runs.evaluation import Evaluation
-from onlinear.runs.learner import classes_of
 from onlinear.runs.outcome import Run
 from onlinear.runs.scoring import Scored, Scorer
 from onlinear.streams.stream import Stream
@@ -36,16 +34,13 @@ def evaluate(
     if not 0.0 < delta < 1.0:
         raise ParameterError(f"delta is {delta!r}; it must be between 0 and 1")
     stream = X.independent() if y is None and isinstance(X, Stream) else None
-    for run in runs:
+    tallies = [Tally(run.state, strict=strict) for run in runs]
+    for run, tally in zip(runs, tallies, strict=True):
         if stream is not None:
-            classes = classes_of(run.state)
-            if isinstance(classes, ManyClasses):
-                raise ParameterError("a stream has two labels; evaluate more classes on X and y or on blocks (X, y)")
-            stream.expect(classes)
+            stream.expect(tally.classes)
             stream.check_features(run.state.names, run.state.reading)
         else:
             run.check_columns(X)
-    tallies = [Tally(run.state, strict=strict) for run in runs]
     for chunk in open_chunks(X if stream is None else stream, y):
         for tally in tallies:
             tally.add(chunk)
@@ -75,6 +70,7 @@ class Tally:
     def __init__(self, state: State, *, strict: bool) -> None:
         self._state = state
         self._scorer = Scorer(state, strict=strict)
+        self.classes = self._scorer.classes
         k = state.classes.size
         self._support, self._predicted, self._hits = (np.zeros(k, dtype=np.int64) for _ in range(3))
         self._confusion = np.zeros((k, k), dtype=np.int64) if k <= _MOST_CLASSES else None
@@ -87,7 +83,7 @@ class Tally:
     def add(self, chunk: Chunk) -> None:
         """Count the predictions for a chunk's examples."""
         for scored in self._scorer.score(chunk):
-            codes = chunk.codes(self._scorer.classes, scored.span)
+            codes = chunk.codes(self.classes, scored.span)
             self._compare_with_training(chunk, scored, codes)
             self._count(*(np.maximum(one, 0).astype(np.intp) for one in (codes, scored.codes)))
             add_labels(self._labels, codes)

@@ -15,7 +15,7 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseBlock
 from onlinear.errors import DataError, DataWarning
 from onlinear.models.state import State, new_state, weights_of
-from onlinear.runs.learner import Learner
+from onlinear.runs.learner import Learner, classes_of
 
 
 class Scored(NamedTuple):
@@ -37,7 +37,8 @@ class Scorer:
     def __init__(self, state: State, *, strict: bool = False) -> None:
         self._learner = Learner.for_scoring(state.rule, state).predictor()
         self.state = state
-        self.classes = self._learner.classes
+        self.classes = classes_of(state)
+        self.classes.remedy = "the model does not know this one; leave such examples out (--on-error skip, on_error=)"
         self.examples = 0
         self.unknown = 0
         """Examples with features that the model does not have."""
