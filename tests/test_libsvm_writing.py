@@ -24,15 +24,16 @@ LABELS = {
     "float32": np.array([0.1, 0.3], dtype=np.float32),
     "truth": np.array([False, True]),
     "large": np.array([-(2**53), 2**53]),
+    "three": np.array([0, 1, 2]),
 }
 
 
 def checksum_of(stream):
-    """The checksum that learning from a stream would record."""
+    """A checksum of the examples with the numbers of their classes."""
     found = Checksum()
     for chunk in stream.chunks():
         for span in chunk.spans():
-            found.add(chunk.row_sums(span), np.where(chunk.y[span] == stream.classes[1], 1, -1).astype(np.int8))
+            found.add(chunk.row_sums(span), np.searchsorted(stream.classes, chunk.y[span]).astype(np.int8))
     return str(found)
 
 
@@ -50,7 +51,10 @@ def test_round_trip(tmp_path_factory, data, kind, dtype):
     with np.errstate(over="ignore"):
         X = data.draw(arrays(np.float64, (n, d), elements=FLOATS)).astype(dtype)
     X[~np.isfinite(X)] = 1.0  # too large for float32
-    y = LABELS[kind][(np.array(data.draw(labels(n))) > 0).astype(int)]
+    number = np.array(data.draw(labels(n))) > 0  # both labels occur
+    if kind == "three":
+        number = number + number * np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    y = LABELS[kind][number.astype(int)]
     path = tmp_path_factory.mktemp("text") / data.draw(st.sampled_from(["a.svm", "a.LIBSVM", "a.svmlight.gz", "a.txt"]))
     size = data.draw(st.integers(1, n))
     texts = set()
