@@ -250,7 +250,7 @@ def test_arrays_that_are_no_matrices(tmp_path, array, message):
 
 def test_labels_that_do_not_fit(tmp_path, files):
     name = [files.at("X.npy")]
-    with pytest.raises(DataError, match=r"X\.npy: there are no labels; give them with --labels y\.npy.*--label COLUMN"):
+    with pytest.raises(DataError, match=r"X\.npy: there are no labels; give them with y; or, .*, name it with label"):
         npy_reader(name, None, Reading(), labelled=True)
     with pytest.raises(DataError, match="there is no column 3 for the labels; there are 3"):
         npy_reader(name, None, Reading(label=3), labelled=True)

@@ -89,7 +89,7 @@ def test_a_header_of_numbers_must_be_asked_for(folder):
         DataError, match=r"no column '30', named in label .*; the columns are '0', '1', '2' \(the first row h"
     ):
         onlinear.open_stream(path, label="30")
-    with pytest.raises(DataError, match=r"no column is called label.* use --header, header=True"):
+    with pytest.raises(DataError, match=r"no column is called label.* use header=True if it"):
         onlinear.open_stream(path)
     with pytest.raises(DataError, match=r"'0', '1', '2'$"):
         onlinear.open_stream(path, header=False)
@@ -210,7 +210,7 @@ def test_one_odd_value_is_an_error_with_its_place_and_remedies(folder):
     with pytest.raises(DataError) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}:58: column 'age': 'n.a.' is not a number (")
-    for remedy in ("--kind age=category", "kinds=", "--missing", "--on-error skip"):
+    for remedy in ("kinds={'age': 'category'}", "with missing", "on_error='skip'"):
         assert remedy in str(caught.value)
     assert len(read(path, kinds={"age": "category"})[0]) == 100
     assert len(read(path, on_error="skip")[1]) == 99
@@ -220,7 +220,7 @@ def test_one_odd_value_is_an_error_with_its_place_and_remedies(folder):
 def test_what_stands_for_a_missing_number_is_one(folder, word):
     path = written(folder / "data.csv", f"age,label\n30,0\n{word},1\n{word},0\n")
     with pytest.raises(
-        DataError, match=r":3: column 'age': the value is missing \(allow it with --missing zero or ind"
+        DataError, match=r":3: column 'age': the value is missing \(allow it with missing=.zero., or ind"
     ):
         read(path)
     assert read(path, missing="zero")[1] == [[30.0], [0.0], [0.0]]
@@ -302,7 +302,7 @@ def test_a_kind_must_be_known(here, kind):
 def test_kinds_apply_to_tables_only(here):
     written(here / "data.svm", "1 1:1\n-1 1:2\n")
     failed = run("train", "data.svm", "--kind", "a=number", code=2)
-    assert "kinds (--kind) does not apply to libsvm files; it applies to csv, " in failed.stderr
+    assert "--kind does not apply to libsvm files; it applies to csv, " in failed.stderr
 
 
 # -- many columns ------------------------------------------------------------

@@ -332,7 +332,7 @@ LAYOUTS = [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array]
 def test_new_features_are_counted(layout):
     run, X = a_run(), layout(WIDE)
     words = "2 of 3 examples have features that are not among the model's 1 feature; these features have no effect"
-    first = r" \(first: row 1, column 2; --strict, strict=True makes it an error\)"
+    first = r" \(first: row 1, column 2; strict=True makes it an error\)"
     with pytest.warns(DataWarning, match=words + first):
         found = run.evaluate(X, [1, 1, -1])
     assert (found.unknown, found.correct) == (2, 3)

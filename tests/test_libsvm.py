@@ -490,7 +490,7 @@ def test_a_third_label(tmp_path):
     stream = onlinear.open_stream(path)
     plain = onlinear.open_stream(written(tmp_path, MANY, "plain.svm"))
     rows, message = read_until_error(stream)
-    remedy = "declare all labels (--classes, classes=), or accept new ones (--new-classes, new_classes=True)"
+    remedy = "declare all labels (classes), or accept new ones (new_classes=True)"
     assert message == f"{path}:30001: label 3; the labels are -1 (negative) and 1 (positive); {remedy}"
     # All before it are there, in order, and nothing of it.
     assert rows == contents(plain)

@@ -59,7 +59,7 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (
             Perceptron(),
             (X, np.ones(200)),
-            r"only one label \(1.0\) in the data; declare all labels \(--classes, classes=\)",
+            r"only one label \(1.0\) in the data; declare all labels \(classes\)",
         ),
         (Winnow(), (X > 0, np.where(np.arange(200) == 9, 5, Y)), r"the labels are 3: -1, 1, 5; Winnow takes binary"),
         (Perceptron(), (X, np.where(np.arange(200) == 9, np.nan, Y)), "row 9: label is NaN"),
@@ -207,7 +207,7 @@ def test_blocks_whose_memory_is_reused():
 def test_one_label_for_too_long_asks_for_the_other():
     block = (np.ones((1000, 1000)), np.ones(1000))
     with pytest.raises(
-        DataError, match=r"only one label .* in the first \d+ MB, up to row \d+; declare all labels \(--classes"
+        DataError, match=r"only one label .* in the first \d+ MB, up to row \d+; declare all labels \(classes\)"
     ):
         onlinear.run(Perceptron(), (block for _ in range(100)))
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 
 
 def check_integers(least: int, **values: Any) -> None:
     """Raise if an argument is not an integer, or is too small."""
     for name, value in values.items():
         if not (isinstance(value, int | np.integer) and value >= least):
-            raise ParameterError(f"{name} is {value!r}; it must be an integer, at least {least}")
+            raise ParameterError(f"{option(name)} is {value!r}; it must be an integer, at least {least}")
 
 
 def check_unmasked(name: str, given: Any) -> None:

@@ -115,7 +115,7 @@ def test_predict_says_once_that_features_are_new(model, examples):
     assert len(shown.stdout.splitlines()) == 3
     assert shown.stderr == (
         "onlinear: warning: 2 of 3 examples have features that are not among the model's 8 features; these features"
-        " have no effect (first: wide.svm:2, index 9; --strict, strict=True makes it an error)\n"
+        " have no effect (first: wide.svm:2, index 9; --strict makes it an error)\n"
     )
     failed = run("predict", "model", "wide.svm", "--strict", code=1)
     assert "wide.svm:2, index 9: the model has no such feature; it has 8" in failed.stderr
@@ -168,7 +168,7 @@ def test_compare_all_rules_that_fit(examples):
     assert taken == {"Perceptron"}
     assert left["Winnow"] == "late.svm:4, index 1: value 0.5; inputs must be 0 or 1"
     piped = shell('cat binary.svm | "$@"', "compare", "--rules", "all,margin-perceptron(margin=1)", "-q")
-    assert "left out: Winnow (it needs the number of features in advance: --n-features" in piped.stderr
+    assert "left out: Winnow (it needs the number of features in advance (--n-features)" in piped.stderr
     assert [line.partition("(")[0] for line in sorted(piped.stdout.splitlines())] == [
         "MarginPerceptron", "Perceptron", next(line for line in piped.stdout.splitlines() if line.startswith("rule"))
     ]  # fmt: skip

@@ -13,10 +13,13 @@ import click
 from onlinear.cli.notices import notices
 from onlinear.cli.output import say, visible
 from onlinear.errors import OnlinearError, ParameterError
+from onlinear.spelling import command_line
 
 OWN_RULE = "onlinear.rule"
 """The key in the context for the names of user-defined rules."""
 _DEBUG = "onlinear.debug"
+_ARGUMENTS = {"labels": "y", "intercept": "fit_intercept"}
+"""The options that have another name in Python."""
 _CLOSED_PIPE = 141  # the exit code of a process killed by SIGPIPE, in shells
 _INTERRUPTED = 130
 
@@ -69,7 +72,8 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run, and turn errors into messages and exit codes."""
         try:
-            with notices(quiet=bool(ctx.params.get("quiet") or ctx.params.get("as_json"))):
+            quiet = bool(ctx.params.get("quiet") or ctx.params.get("as_json"))
+            with notices(quiet=quiet), command_line(_options_of(self)):
                 result = super().invoke(ctx)
             # Raise for a closed pipe here, not when the interpreter ends.
             sys.stdout.flush()
@@ -95,6 +99,13 @@ class Command(click.Command):
                 f"{' or '.join(own)}: {type(error).__name__}: {one_line(error)} (use --debug for a traceback)"
             ) from error
         return result
+
+
+def _options_of(command: click.Command) -> dict[str, str]:
+    """Return the options of a command by the arguments that they stand for in Python."""
+    options = {one.name: max(one.opts, key=len) for one in command.params if isinstance(one, click.Option) and one.name}
+    same = {argument: options[name] for name, argument in _ARGUMENTS.items() if name in options}
+    return options | same
 
 
 def _show_where(ctx: click.Context, error: BaseException) -> None:

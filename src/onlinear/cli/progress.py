@@ -82,12 +82,12 @@ class Watch:
         self._say(f"{p.rounds:>13,}  {p.mistakes:>11,}  {rate:>7}  {recent:>10}  {p.seconds:>8.2f}")
 
     def _notice(self, place: str, rounds: int) -> None:
-        from onlinear.runs.baselines import IN_ANOTHER_ORDER
+        from onlinear.runs.baselines import in_another_order
 
         if self._json:
             show_json(event="order", place=place, rounds=rounds)
         else:
-            self._say(f"{place}: the labels up to here are not in random order. {IN_ANOTHER_ORDER}")
+            self._say(f"{place}: the labels up to here are not in random order. {in_another_order()}")
 
     def _move(self, p: Progress) -> None:
         if p.passes != self._pass:

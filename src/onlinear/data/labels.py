@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from onlinear.checks import check_unmasked
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 
 _SEARCHED = 1 << 16
 """Labels that are searched at a time."""
@@ -22,10 +23,6 @@ MOST_FOUND = 1000
 """The largest number of classes that are found in the data; more must be declared: labels may be numbers to predict."""
 _SHOWN = 10
 """How many labels a message lists."""
-DECLARE = "declare all labels (--classes, classes=)"
-"""What to do where the data do not show all labels in time."""
-NEW_LABEL_REMEDY = f"{DECLARE}, or accept new ones (--new-classes, new_classes=True)"
-"""What to do about an unknown label where something is learned."""
 _BOOLS = {"false": False, "true": True, "0": False, "1": True}
 
 Place: TypeAlias = Callable[[int], str]
@@ -37,10 +34,20 @@ def name_row(i: int) -> str:
     return f"row {i}"
 
 
+def declare_labels() -> str:
+    """Return what to do where the data do not show all labels in time."""
+    return f"declare all labels ({option('classes')})"
+
+
+def declare_or_accept() -> str:
+    """Return what to do about an unknown label where something is learned."""
+    return f"{declare_labels()}, or accept new ones ({option('new_classes', True)})"
+
+
 class Classes:
     """The two labels: the smaller one is negative, the larger positive, as NumPy sorts them."""
 
-    remedy = NEW_LABEL_REMEDY
+    remedy: Callable[[], str] = staticmethod(declare_or_accept)
     """What to do about an unknown label."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
@@ -80,7 +87,7 @@ class Classes:
 class ManyClasses:
     """Any number of labels, in the given order, each with its own weight vector."""
 
-    remedy = NEW_LABEL_REMEDY
+    remedy: Callable[[], str] = staticmethod(declare_or_accept)
     """What to do about an unknown label."""
 
     def __init__(self, labels: NDArray[Any]) -> None:
@@ -180,7 +187,7 @@ def list_labels(labels: NDArray[Any]) -> str:
 
 def unknown_label_reason(label: Any, classes: Classes | ManyClasses) -> str:
     """Return what is wrong with a label that is not one of the classes, and what to do."""
-    return f"label {show(plain(label))}; the labels are {classes}; {classes.remedy}"
+    return f"label {show(plain(label))}; the labels are {classes}; {classes.remedy()}"
 
 
 def _unknown_label(classes: Classes | ManyClasses, y: NDArray[Any], place: Place) -> DataError:
@@ -303,7 +310,7 @@ def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list
             if len(known) > MOST_FOUND:
                 raise DataError(
                     f"{place(first + i)}: this is the {len(known):,}th label; are these classes, or numbers to"
-                    f" predict? If they are classes, {DECLARE}"
+                    f" predict? If they are classes, {declare_labels()}"
                 )
     return known
 
@@ -322,7 +329,7 @@ def found_classes(labels: list[Any]) -> Classes | ManyClasses:
     """Return the labels that were found in the data, in order: two, or more."""
     if len(labels) < 2:
         seen = show(labels[0]) if labels else "none"
-        raise DataError(f"only one label ({seen}) in the data; {DECLARE}")
+        raise DataError(f"only one label ({seen}) in the data; {declare_labels()}")
     for label in labels:
         if isinstance(label, str | bytes):
             check_text_label(label, "y")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import DECLARE, distinct, plain, second_label, show
+from onlinear.data.labels import declare_labels, distinct, plain, second_label, show
 from onlinear.errors import DataError
 
 LOOK = 4096
@@ -47,7 +47,7 @@ def look_ahead(chunks: Iterator[Chunk]) -> tuple[list[Any], Iterator[Chunk]]:
         held.append(chunk.copied())
     raise DataError(
         f"only one label ({show(plain(labels[0]))}) in the first {entries >> 17} MB, up to"
-        f" {chunk.place(chunk.n - 1)}; {DECLARE}"
+        f" {chunk.place(chunk.n - 1)}; {declare_labels()}"
     )
 
 

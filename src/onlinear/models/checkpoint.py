@@ -17,6 +17,7 @@ from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
 from onlinear.models.rule import describe
 from onlinear.models.state import State
+from onlinear.spelling import option
 from onlinear.streams.stream import Stream
 
 _RESTART = "remove that file to start again"
@@ -46,7 +47,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str] | None, every: float, request: dict[str, Any]) -> None:
         if not (isinstance(every, int | float) and every >= 0.0):
-            raise ParameterError(f"every is {every!r}; it must be a number of seconds, at least 0")
+            raise ParameterError(f"{option('every')} is {every!r}; it must be a number of seconds, at least 0")
         self._path = None if path is None else Path(path)
         self._every = every
         self._request = request

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from onlinear.data.label_record import LAST_LABEL, MAJORITY, MISTAKES, LabelRecord
 from onlinear.data.order import OrderCheck
 from onlinear.display import wrapped
+from onlinear.spelling import option
 
 
 class Baselines(NamedTuple):
@@ -50,13 +51,17 @@ def order_facts(order: OrderCheck | None) -> list[tuple[str, str]]:
     if order is None or order.noticed is None:
         return []
     where = f"(noticed at round {order.noticed:,})"
-    return wrapped("order", f"The labels are not in random order {where}. {IN_ANOTHER_ORDER}")
+    return wrapped("order", f"The labels are not in random order {where}. {in_another_order()}")
 
 
-IN_ANOTHER_ORDER = (
-    "In another order there may be many more mistakes: shuffle (--shuffle N, shuffle=N), unless new examples come in"
-    " this order."
-)
+def in_another_order() -> str:
+    """Return what the order of the labels may mean, and what to do."""
+    return (
+        f"In another order there may be many more mistakes: shuffle ({option('shuffle')}), unless new examples come in"
+        " this order."
+    )
+
+
 _REMEDY = "try an intercept, scaled or normalized inputs, shuffled examples, or another rule"
 
 

@@ -20,6 +20,7 @@ from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
 from onlinear.runs.probe import check_many_classes
+from onlinear.spelling import option
 from onlinear.streams.open import open_stream
 from onlinear.streams.stream import Stream
 
@@ -92,7 +93,8 @@ def _check_takes(rule: Rule, classes: ManyClasses) -> None:
     try:
         check_many_classes(rule)
     except ParameterError as error:
-        raise DataError(f"the labels are {classes}; {error}; declare the two to learn (--classes, classes=)") from error
+        remedy = f"declare the two to learn ({option('classes')})"
+        raise DataError(f"the labels are {classes}; {error}; {remedy}") from error
 
 
 def open_chunks(X: Any, y: Any = None) -> Iterator[Chunk]:

@@ -21,6 +21,7 @@ from onlinear.runs.learner import Learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
 from onlinear.runs.training import Clock, Report
+from onlinear.spelling import option
 from onlinear.streams.stream import Stream
 
 ALL = "all"
@@ -154,7 +155,7 @@ class _Field:
         first = None if stream.once else next(stream.independent().chunks(), None)
         for entrant in self._optional():
             if first is None and not known and needs_width(entrant.rule):
-                self._leave_out(entrant, "it needs the number of features in advance: --n-features, n_features=")
+                self._leave_out(entrant, f"it needs the number of features in advance ({option('n_features')})")
             elif first is not None and not entrant.rule.accepts(row(open_rows(first.block(slice(0, 1))), 0, 0)):
                 self._leave_out(entrant, f"{first.place(0)}: {INPUTS[entrant.rule.inputs].demand}")
 

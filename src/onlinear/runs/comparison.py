@@ -8,7 +8,7 @@ from typing import Any
 
 from onlinear.data.labels import show
 from onlinear.display import TextTable, rounded_up
-from onlinear.runs.baselines import IN_ANOTHER_ORDER
+from onlinear.runs.baselines import in_another_order
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
 from onlinear.runs.outcome import Run
@@ -71,7 +71,7 @@ class Comparison(list[Run]):
             said.append(f"baselines: majority so far {majority / seen:.2%}, last label {last / seen:.2%}{where}")
         if first.order is not None and first.order.noticed is not None:
             when = f"noticed at round {first.order.noticed:,}"
-            said.append(f"The labels are not in random order ({when}). {IN_ANOTHER_ORDER}")
+            said.append(f"The labels are not in random order ({when}). {in_another_order()}")
         if self.tests:
             test = self.tests[0]
             label, n = show(test.baseline_label), test.examples

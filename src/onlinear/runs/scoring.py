@@ -16,6 +16,7 @@ from onlinear.engine.rows import Block, DenseBlock
 from onlinear.errors import DataError, DataWarning
 from onlinear.models.state import State, new_state, weights_of
 from onlinear.runs.learner import Learner, classes_of
+from onlinear.spelling import option
 
 
 class Scored(NamedTuple):
@@ -25,6 +26,10 @@ class Scored(NamedTuple):
     block: Block
     scores: Floats
     codes: NDArray[Any]
+
+
+def _leave_out() -> str:
+    return f"the model does not know this one; leave such examples out ({option('on_error', 'skip')})"
 
 
 class Scorer:
@@ -38,7 +43,7 @@ class Scorer:
         self._learner = Learner.for_scoring(state.rule, state).predictor()
         self.state = state
         self.classes = classes_of(state)
-        self.classes.remedy = "the model does not know this one; leave such examples out (--on-error skip, on_error=)"
+        self.classes.remedy = _leave_out
         self.examples = 0
         self.unknown = 0
         """Examples with features that the model does not have."""
@@ -82,7 +87,7 @@ class Scorer:
                 f"{self.unknown:,} of {counted(self.examples, 'example')} have features that are not among the model's"
                 f" {width}; these features have {weight}"
             )
-        warnings.warn(f"{words} (first: {self._first}; --strict, strict=True makes it an error)", DataWarning, 4)
+        warnings.warn(f"{words} (first: {self._first}; {option('strict', True)} makes it an error)", DataWarning, 4)
 
     def _look_at(self, chunk: Chunk, first: int, block: Block) -> None:
         """Count the examples with features that the model does not have."""

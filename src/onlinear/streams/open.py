@@ -9,6 +9,7 @@ from typing import Any
 
 from onlinear.data.labels import checked_labels
 from onlinear.errors import DataError, EmptyFileError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.files import Pipe, display_name, find_files, read_beginning
 from onlinear.streams.formats.arrays import BlocksReader, MatrixReader
 from onlinear.streams.formats.format import Format, Request
@@ -85,7 +86,7 @@ def open_stream(
     2
     """
     if not (type(max_features) is int and 0 < max_features <= 1 << 31):
-        raise ParameterError(f"max_features is {max_features!r}; it must be an integer from 1 to 2^31")
+        raise ParameterError(f"{option('max_features')} is {max_features!r}; it must be an integer from 1 to 2^31")
     known = getattr(like, "state", like)
     names: tuple[str, ...] | None = None
     options = Reading()
@@ -110,9 +111,7 @@ def open_stream(
     else:
         reader, once = _open_object(data, request, reading)
     if reader.width is not None and reader.width > max_features:
-        raise DataError(
-            f"there are {reader.width:,} features; at most {max_features:,} (--max-features, max_features=)"
-        )
+        raise DataError(f"there are {reader.width:,} features; at most {max_features:,} ({option('max_features')})")
     classes = reader.classes if classes is None else classes
     n_features = reader.width if n_features is None else n_features
     aside = Quarantine(on_error, quarantine)
@@ -150,7 +149,7 @@ def guess_format(name: str) -> Format:
             return entry
     hint = " (Vowpal Wabbit text is not supported; write libsvm text or CSV)" if b"|" in line else ""
     raise DataError(
-        f"{display_name(name)}: the first line does not show which format it is; name it with --format, format={hint}"
+        f"{display_name(name)}: the first line does not show which format it is; name it with {option('format')}{hint}"
     )
 
 
@@ -174,8 +173,7 @@ def _check_options(given: Mapping[str, Any], what: str, options: Collection[str]
             continue
         known = [entry.name for entry in all_formats() if name in entry.options]
         known += [_TABLES] if name in TABLE_OPTIONS else []
-        flag = "kind" if name == "kinds" else name.replace("_", "-")
-        raise ParameterError(f"{name} (--{flag}) does not apply to {what}; it applies to {', '.join(known)}")
+        raise ParameterError(f"{option(name)} does not apply to {what}; it applies to {', '.join(known)}")
 
 
 def _open_object(data: Any, request: Request, given: Mapping[str, Any]) -> tuple[Reader, str]:

@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, Self, TypeAlias
 
 from onlinear.data.chunk import Fault
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 
 OnError: TypeAlias = Literal["raise", "skip"]
 
@@ -22,9 +23,9 @@ class Quarantine:
 
     def __init__(self, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
         if on_error not in ("raise", "skip"):
-            raise ParameterError(f'on_error is {on_error!r}; it must be "raise" or "skip"')
+            raise ParameterError(f'{option("on_error")} is {on_error!r}; it must be "raise" or "skip"')
         if path is not None and on_error == "raise":
-            raise ParameterError('quarantine needs on_error="skip"')
+            raise ParameterError(f"{option('quarantine')} needs {option('on_error', 'skip')}")
         self.skips = on_error == "skip"
         self.count = 0
         self._path = path

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from onlinear.errors import ParameterError
+from onlinear.spelling import option
 
 Encode: TypeAlias = Literal["names", "hash"]
 Missing: TypeAlias = Literal["error", "zero", "indicator"]
@@ -69,19 +70,21 @@ class Reading:
         for name in _COLUMNS:
             value = getattr(self, name)
             if isinstance(value, str):
-                raise ParameterError(f"{name} is {value!r}; it must be a list of column names")
+                raise ParameterError(f"{option(name)} is {value!r}; it must be a list of column names")
             if value is not None:
                 object.__setattr__(self, name, tuple(map(str, value)))
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {list(choices)}")
+                raise ParameterError(f"{option(name)} is {getattr(self, name)!r}; it must be one of {list(choices)}")
         for column, kind in (self.kinds or {}).items():
             if kind not in get_args(ColumnKind):
-                raise ParameterError(f"kinds: {column!r} is {kind!r}; it must be one of {list(get_args(ColumnKind))}")
+                raise ParameterError(
+                    f"{option('kinds')}: {column!r} is {kind!r}; it must be one of {list(get_args(ColumnKind))}"
+                )
         if not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 30):
-            raise ParameterError(f"hash_bits is {self.hash_bits!r}; it must be an integer from 1 to 30")
+            raise ParameterError(f"{option('hash_bits')} is {self.hash_bits!r}; it must be an integer from 1 to 30")
         if self.delimiter is not None and not (isinstance(self.delimiter, str) and len(self.delimiter) == 1):
-            raise ParameterError(f"delimiter is {self.delimiter!r}; it must be one character")
+            raise ParameterError(f"{option('delimiter')} is {self.delimiter!r}; it must be one character")
 
     @classmethod
     def remembered(cls, stored: Mapping[str, Any] | None) -> Reading:

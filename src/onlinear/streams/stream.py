@@ -27,6 +27,7 @@ from onlinear.data.labels import (
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.matrices import CsrMatrix
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.quarantine import Quarantine
 from onlinear.streams.reader import Reader
 from onlinear.streams.reading import Reading, without_blanks
@@ -70,7 +71,7 @@ class Stream:
     ) -> None:
         if n_features is not None and n_features > max_features:
             raise ParameterError(
-                f"n_features is {n_features:,}; at most {max_features:,} (--max-features, max_features=)"
+                f"{option('n_features')} is {n_features:,}; at most {max_features:,} ({option('max_features')})"
             )
         self._max_features = max_features
         self.reading = reading
@@ -124,7 +125,7 @@ class Stream:
             declared = labels_like(checked_labels(self.declared), classes.labels)
             if not np.array_equal(declared, classes.labels):
                 mine, others = map(list_labels, (declared, classes.labels))
-                raise ParameterError(f"classes are {mine}, but the run has {others}, in this order")
+                raise ParameterError(f"{option('classes')} are {mine}, but the run has {others}, in this order")
         self.encoding = classes
 
     def check_features(self, names: tuple[str, ...] | None, reading: Mapping[str, Any] | None) -> None:
@@ -133,7 +134,7 @@ class Stream:
         if (known is None) != (here is None) or (known and here and here[: len(known)] != known[: len(here)]):
             raise DataError(
                 "the features of these data are not those of the model: their names differ, or only one has names"
-                " (read the data with like=, and convert them with the same options)"
+                "; read them as the training data were read, or convert them with the same options"
             )
         before = Reading.remembered(reading).features_by()
         for name, value in self.reading.features_by().items():
@@ -149,7 +150,7 @@ class Stream:
             if self._once:
                 raise DataError(
                     f"the number of features must be known in advance, and {self.once} can be read only once;"
-                    " give it with --n-features, n_features="
+                    f" give it with {option('n_features')}"
                 )
             self.n_features = max((chunk.width for chunk in self.chunks()), default=None)
             if self.n_features is None:
@@ -191,7 +192,7 @@ class Stream:
             if chunk.width > self._max_features:
                 raise DataError(
                     f"from {chunk.place(0)} on there are {chunk.width:,} features;"
-                    f" at most {self._max_features:,} (--max-features, max_features=)"
+                    f" at most {self._max_features:,} ({option('max_features')})"
                 )
             yield replace(chunk, feature=self._reader.feature)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.files import Pipe
 from onlinear.streams.reader import Reader
 from onlinear.streams.reading import ColumnKind, Reading
@@ -62,7 +63,7 @@ class Format:
             raise DataError(f"{self.name} files cannot be read from {pipe.in_words}; give a file name")
         if request.y is not None and not self.separate_labels:
             raise ParameterError(
-                f"separate labels (--labels, y=) do not apply to {self.name} files, which contain their labels"
+                f"separate labels ({option('y')}) do not apply to {self.name} files, which contain their labels"
             )
         if request.reading.encode == "hash" and "encode" not in self.options and not self.records_reading:
             raise DataError(f"the model's features are hashed names, and {self.name} files have no names; give a table")

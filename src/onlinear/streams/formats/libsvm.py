@@ -16,6 +16,7 @@ from onlinear.data.chunk import Chunk, Fault
 from onlinear.data.matrices import CsrMatrix
 from onlinear.engine.runner import can_compile, kernel
 from onlinear.errors import DataError
+from onlinear.spelling import option
 from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import LONGEST_LINE, DamagedFileError, Piece, pieces
 from onlinear.streams.formats.format import Format, Request
@@ -141,7 +142,9 @@ class LibsvmReader(Reader):
         return Fault(before, place, self._reason(kind, word), _line(text, start))
 
     def _reason(self, kind: int, word: str) -> str:
-        return _REASONS[kind].format(word=repr(word), index=word.partition(":")[0], most=f"{self.max_features:,}")
+        options = {"zero_based": option("zero_based", True), "max_features": option("max_features")}
+        index, most = word.partition(":")[0], f"{self.max_features:,}"
+        return _REASONS[kind].format(word=repr(word), index=index, most=most, **options)
 
 
 def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -158,8 +161,8 @@ _REASONS = {
     libsvm_lines.SEVERAL_LABELS: "label {word}; an example has only one label",
     libsvm_lines.BAD_LABEL: "label {word} is not a finite number",
     libsvm_lines.BAD_INDEX: "{word} is not index:value",
-    libsvm_lines.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use --zero-based)",
-    libsvm_lines.INDEX_TOO_LARGE: "index {index}; at most {most} features (--max-features)",
+    libsvm_lines.INDEX_TOO_SMALL: "index {index}; libsvm indices start at 1 (use {zero_based})",
+    libsvm_lines.INDEX_TOO_LARGE: "index {index}; at most {most} features ({max_features})",
     libsvm_lines.INDEX_NOT_ASCENDING: "index {index} is not larger than the one before; indices must ascend",
     libsvm_lines.BAD_VALUE: "value {word} is not a finite number",
 }

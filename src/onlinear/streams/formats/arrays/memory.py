@@ -32,7 +32,7 @@ class MatrixReader(Reader):
 
     def __init__(self, X: Any, y: Any, labelled: bool) -> None:
         if y is None and labelled:
-            raise DataError("X has no labels; give them with y=")
+            raise DataError("X has no labels; give them as y")
         self.names = column_names(X)
         self._matrix = as_matrix(X)
         self.width = self._matrix.width

@@ -15,6 +15,7 @@ from onlinear.data.labels import as_labels
 from onlinear.data.matrices import as_matrix
 from onlinear.data.numbered import numbered_chunk, row_place, without_missing_labels
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import Pipe, display_name, open_file
 from onlinear.streams.formats.arrays.matrix import FileMatrix
@@ -23,8 +24,11 @@ from onlinear.streams.formats.format import Request
 from onlinear.streams.reader import Reader
 from onlinear.streams.reading import Reading
 
-_REMEDY = "give them with --labels y.npy, y=; or, if they are a column of the array, with --label COLUMN, label="
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def _remedy() -> str:
+    return f"give them with {option('y')}; or, if they are a column of the array, name it with {option('label')}"
 
 
 class _Labels(Protocol):
@@ -150,7 +154,7 @@ class ArrayReader(Reader):
                 raise DataError(f"{place}: there is no column besides the labels")
             width -= 1
         elif self._y is None and matrix.labels is None and self._labelled:
-            raise DataError(f"{place}: there are no labels; {_REMEDY}")
+            raise DataError(f"{place}: there are no labels; {_remedy()}")
         elif self._y is None and matrix.labels is not None and matrix.labels.n != matrix.n:
             raise DataError(f"{place}: X has {matrix.n} row(s) and y has {matrix.labels.n} label(s)")
         if self.width is None:
@@ -171,7 +175,7 @@ class ArrayReader(Reader):
         X, y = rows.X, rows.y
         if self._column is not None:
             if hasattr(X, "indptr"):
-                raise DataError(f"{rows.name}: a sparse matrix cannot have a column of labels; {_REMEDY}")
+                raise DataError(f"{rows.name}: a sparse matrix cannot have a column of labels; {_remedy()}")
             column = self._column % X.shape[1]
             y = X[:, column]
             rest = np.empty((X.shape[0], X.shape[1] - 1), dtype=X.dtype if X.dtype in _FLOATS else np.float64)
@@ -184,12 +188,14 @@ class ArrayReader(Reader):
 
 def _label_column(reading: Reading) -> int | None:
     """Return the number of the column of labels."""
-    for option in ("features", "drop", "text"):
-        if getattr(reading, option):  # a model's, which has learned from a table
-            raise ParameterError(f"{option} applies to tables; the columns of an array have no names")
+    for name in ("features", "drop", "text"):
+        if getattr(reading, name):  # a model's, which has learned from a table
+            raise ParameterError(f"{option(name)} applies to tables; the columns of an array have no names")
     if reading.label is None:
         return None
     try:
         return int(reading.label)
     except ValueError:
-        raise ParameterError(f"label is {reading.label!r}; the columns of an array are numbered from 0") from None
+        raise ParameterError(
+            f"{option('label')} is {reading.label!r}; the columns of an array are numbered from 0"
+        ) from None

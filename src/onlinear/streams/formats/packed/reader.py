@@ -15,6 +15,7 @@ from onlinear.data.labels import list_labels, named_classes
 from onlinear.data.matrices import CsrMatrix, DenseMatrix, Matrix
 from onlinear.data.numbered import numbered_chunk, row_place
 from onlinear.errors import DataError
+from onlinear.spelling import option
 from onlinear.streams.ahead import map_ahead
 from onlinear.streams.files import Pipe
 from onlinear.streams.formats.format import Format, Request
@@ -133,9 +134,7 @@ def _checked_end(file: BatchFile, name: str, max_features: int) -> End:
         end = End.of(text, name)
         fits = len(end.sums) == batches and _fits(file.types, end)
     if end.n_features > max_features:
-        raise DataError(
-            f"{name}: {end.n_features:,} features; at most {max_features:,} (--max-features, max_features=)"
-        )
+        raise DataError(f"{name}: {end.n_features:,} features; at most {max_features:,} ({option('max_features')})")
     if not fits:
         raise damage_error(name)
     return end

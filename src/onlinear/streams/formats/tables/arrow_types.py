@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import DataError
+from onlinear.spelling import option
 from onlinear.streams.reading import ColumnKind
 
 _READ_AS = {"number": "numbers", "category": "categories", "text": "text"}
@@ -21,7 +22,7 @@ def kind_of(column: str, kind: Any, where: str) -> ColumnKind:
     if _is_string(kind) or (types.is_dictionary(kind) and _is_plain(kind.value_type)):
         return "category"
     raise DataError(
-        f"{where}: column {column!r} has type {kind}, which cannot be a feature; leave it out (--drop, drop=)"
+        f"{where}: column {column!r} has type {kind}, which cannot be a feature; leave it out ({option('drop')})"
     )
 
 

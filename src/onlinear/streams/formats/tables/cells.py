@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Origin
+from onlinear.spelling import option
 from onlinear.streams.formats.tables.wrong import Wrong, always, first_in_row, one_fault_per_row
 from onlinear.streams.reading import ColumnKind, Missing
 
@@ -138,7 +139,7 @@ class Decoder:
 
 
 def _missing_value(name: str) -> str:
-    return f"column {name!r}: the value is missing (allow it with --missing zero or indicator, missing=)"
+    return f"column {name!r}: the value is missing (allow it with {option('missing', 'zero')}, or indicator)"
 
 
 def _kept(part: Features, keep: NDArray[np.bool_], some_are_bad: bool) -> Features:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.formats.format import Request
 from onlinear.streams.reading import ColumnKind, Reading
 
@@ -81,7 +82,8 @@ def choose_columns(
     check_columns(request.required, available, where, "kinds")
     for name in request.required:
         if name in reading.text and (reading.kinds or {})[name] != "text":
-            raise ParameterError(f"{name!r} is among the columns of text (--text, text=) and has another kind (--kind)")
+            both = f"({option('text')}) and has another kind ({option('kinds')})"
+            raise ParameterError(f"{name!r} is among the columns of text {both}")
     if reading.features is not None:
         check_columns(reading.features, available, where, "features")
     check_columns(reading.text, available, where, "text")
@@ -127,7 +129,7 @@ def check_like(available: Sequence[str], layout: Layout, reading: Reading, first
     if new:
         raise DataError(
             f"{where}: the column {min(new)!r} is not in the first file;"
-            " name the columns to read (--features, features=)"
+            f" name the columns to read ({option('features')})"
         )
 
 
@@ -145,7 +147,7 @@ def _check_names(kinds: dict[str, ColumnKind], reading: Reading, where: str) -> 
             if category or word or gap:
                 raise DataError(
                     f"{where}: the columns {other!r} and {column!r} can give features of the same name;"
-                    " rename one of them, or leave it out (--drop, drop=)"
+                    f" rename one of them, or leave it out ({option('drop')})"
                 )
 
 
@@ -157,7 +159,7 @@ def _kind(name: str, reading: Reading, model: ModelColumns, guess: Callable[[str
         known = "number" if name in model.numbers else "category"
     asked = (reading.kinds or {}).get(name)
     if known is not None and asked not in {None, known}:
-        raise DataError(f"column {name!r} is a {known} in the model and cannot become a {asked} (--kind, kinds=)")
+        raise DataError(f"column {name!r} is a {known} in the model and cannot become a {asked} ({option('kinds')})")
     return asked or known or guess(name)
 
 
@@ -173,7 +175,7 @@ def _label(
             what = (
                 f"{_list(usual)} could each be the label" if usual else "no column is called label, y, target or class"
             )
-            raise DataError(f"{where}: {what}; name it (--label, label=): {_list(available)}")
+            raise DataError(f"{where}: {what}; name it ({option('label')}): {_list(available)}")
         return usual[0], set(usual)
     found = _readings(available, reading.label)
     if not labelled:
@@ -184,8 +186,8 @@ def _label(
         from_end = [available.index(name) - len(available) for name in found]
         raise DataError(
             f"{where}: label {reading.label} could be the column named {found[0]!r}, or column number {reading.label}"
-            f" counted from 0, which is named {found[1]!r}; say which by a number counted from the end (--label,"
-            f" label=): {from_end[0]} for the first, {from_end[1]} for the second"
+            f" counted from 0, which is named {found[1]!r}; say which by a number counted from the end"
+            f" ({option('label')}): {from_end[0]} for the first, {from_end[1]} for the second"
         )
     return found[0], set(found)
 

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 
 from onlinear.errors import DataError
+from onlinear.spelling import option
 from onlinear.streams.files import Pipe, display_name
 from onlinear.streams.formats.format import Format, Request
 from onlinear.streams.formats.tables.cells import TableRows
@@ -77,7 +78,7 @@ class CsvTable:
                 raise
             raise DataError(
                 f"{error} (the first row has only numbers, so it is data, and the columns are numbered from 0;"
-                " use --header, header=True, if it has their names)"
+                f" use {option('header', True)} if it has their names)"
             ) from error
         read, label = self.layout.kinds, self.layout.label
         if label is not None:

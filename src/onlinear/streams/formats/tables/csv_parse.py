@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.spelling import option
 from onlinear.streams.formats.tables.cells import TableRows
 from onlinear.streams.formats.tables.csv_cells import all_cells
 from onlinear.streams.formats.tables.csv_columns import OddRecords, read_columns
@@ -23,10 +24,11 @@ _SHOWN = 40
 """How much of a faulty value a message shows."""
 
 
-_REMEDY = (
-    " (read categories with --kind {}=category, kinds=; allow missing values, which are empty or ?, with --missing;"
-    " skip malformed lines with --on-error skip)"
-)
+def _remedy(column: str) -> str:
+    return (
+        f" (read categories with {option('kinds', {column: 'category'})}; allow missing values, which are empty or ?, with"
+        f" {option('missing')}; skip malformed lines with {option('on_error', 'skip')})"
+    )
 
 
 class _Parsed(NamedTuple):
@@ -124,7 +126,7 @@ class CsvParser:
             value = repr(values[first + row * step].as_py()[:_SHOWN])
             if name == self._label:
                 return f"label {value} is not a number"
-            return f"column {name!r}: {value} is not a number{_REMEDY.format(name)}"
+            return f"column {name!r}: {value} is not a number{_remedy(name)}"
 
         return Wrong(rows, reason)
 

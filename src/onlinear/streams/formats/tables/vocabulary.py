@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
+from onlinear.spelling import option
 from onlinear.streams.formats.tables.cells import Cells, Features
 
 _REMEMBERED = 1 << 17
@@ -39,7 +40,7 @@ class Vocabulary:
         for name in names:
             if self.grows and name not in self._numbers:
                 if len(self._numbers) >= self._limit:
-                    raise DataError(f"{where}: more than {self._limit:,} features (--max-features, max_features=)")
+                    raise DataError(f"{where}: more than {self._limit:,} features ({option('max_features')})")
                 self._numbers[name] = len(self._numbers)
 
     def number(self, name: str) -> int:
@@ -60,7 +61,7 @@ class Vocabulary:
                     place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
                     raise DataError(
                         f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,}"
-                        " (--max-features, max_features=; or --encode hash)"
+                        f" ({option('max_features')}; or {option('encode', 'hash')})"
                     )
                 numbers[i][code] = self._numbers.setdefault(name, len(self._numbers))
         return _matrix(cells, numbers, len(self._numbers))
@@ -80,8 +81,8 @@ class Hashing:
         self._known: dict[str, int] = {}
         if self.width > limit:
             raise ParameterError(
-                f"hash_bits is {bits}, that is {self.width:,} features;"
-                f" at most {limit:,} (--max-features, max_features=)"
+                f"{option('hash_bits')} is {bits}, that is {self.width:,} features;"
+                f" at most {limit:,} ({option('max_features')})"
             )
 
     def matrix(self, cells: Cells) -> Any:
