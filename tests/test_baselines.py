@@ -183,7 +183,7 @@ def test_the_command_line_says_once_where_the_order_was_noticed(tmp_path):
     result = run("train", path, "--passes", 2)
     (notice,) = [line for line in result.stderr.splitlines() if "order" in line]
     assert notice.startswith(f"{path}:128: the labels up to here are not in random order. ")
-    assert "shuffle (shuffle)" in notice
+    assert "shuffle (--shuffle)" in notice
     assert "(noticed at round 128)" in result.stdout
     quiet = run("train", path, "--quiet")
     assert quiet.stderr == ""

@@ -74,7 +74,7 @@ def test_unknown_labels(model, examples):
     assert "skipped   1 line, not counted above" in shown.stdout
     assert (examples / "aside").read_text() == (
         "# odd.svm:2: label 7; the labels are -1 (negative) and 1 (positive); the model does not know this one; leave"
-        " such examples out (--on-error skip, on_error=)\n7 1:1\n"
+        " such examples out (--on-error skip)\n7 1:1\n"
     )
     [told] = lines_of("evaluate", "model", "odd.svm", "--on-error", "skip")
     assert (told["examples"], told["skipped"], told["quarantine"]) == (2, 1, "onlinear.quarantine")

@@ -26,8 +26,8 @@ _SHOWN = 40
 
 def _remedy(column: str) -> str:
     return (
-        f" (read categories with {option('kinds', {column: 'category'})}; allow missing values, which are empty or ?, with"
-        f" {option('missing')}; skip malformed lines with {option('on_error', 'skip')})"
+        f" (read categories with {option('kinds', {column: 'category'})}; allow missing values, which are empty or ?,"
+        f" with {option('missing')}; skip malformed lines with {option('on_error', 'skip')})"
     )
 
 
