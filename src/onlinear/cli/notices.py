@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import TextIO
 
-from onlinear.cli.output import say, visible
+from onlinear.cli.output import visible
 from onlinear.errors import DataWarning
 
 
@@ -24,7 +25,7 @@ class _Notices(logging.Handler):
         if text not in self._printed:
             self._printed.add(text)
             with contextlib.suppress(OSError):  # a closed standard error must not end what is logged
-                say(text)
+                _print(text)
 
 
 @contextlib.contextmanager
@@ -54,4 +55,9 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning as the errors of a command are printed; the signature is Python's."""
-    say(f"onlinear: warning: {visible(str(message))}")
+    _print(f"onlinear: warning: {visible(str(message))}")
+
+
+def _print(text: str) -> None:
+    """Print a line above the progress bar, if there is one: click would print it into the bar."""
+    sys.stderr.write(f"{text}\n")
