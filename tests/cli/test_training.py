@@ -1,6 +1,7 @@
 """`train` and `compare`: the same bits as the library, whatever happens on the way, and what is printed."""
 
 import io
+import logging
 import re
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 import onlinear
 from command_line import OWN_RULE, lines_of, run
+from onlinear.cli.notices import notices
 from onlinear.cli.progress import Watch
 from onlinear.errors import DataError
 from onlinear.rules import Perceptron, Winnow
@@ -243,3 +245,18 @@ def test_a_terminal_gets_a_bar_that_knows_the_length_of_a_pass(examples, monkeyp
     with Watch({}, as_json=False, quiet=True, passes=3, before=0) as watch:
         watch(Progress(1, 1, 1, 1, 0, 0.5, True, labels))
     assert quiet.getvalue() == ""
+
+
+def test_notices_stand_above_the_bar_and_are_printed_once(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    log = logging.getLogger("onlinear")
+    with notices(quiet=False), Watch({}, as_json=False, quiet=False, passes=1, before=0):
+        log.info("compiling something")
+        log.info("compiling something")
+    assert screen.getvalue().count("compiling something") == 1
+    assert "\x1b[2Kcompiling something" in screen.getvalue()  # the bar is erased first
+    with notices(quiet=True):
+        log.info("compiling something else")
+    assert "else" not in screen.getvalue()
