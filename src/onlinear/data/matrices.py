@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.checks import check_unmasked
+from onlinear.data.frame_text import check_no_text
 from onlinear.data.indices import check_sparse, points_outside
 from onlinear.engine.rows import Block, DenseBlock, SparseBlock
 from onlinear.errors import DataError
@@ -85,11 +86,12 @@ def as_matrix(X: Any) -> Matrix:
 
 
 def check_matrix(X: Any) -> None:
-    """Refuse what NumPy and SciPy would read silently: masked entries, and indices out of range."""
+    """Refuse what NumPy and SciPy would read silently: masked entries, and indices out of range; and text in frames."""
     if _is_sparse(X):
         check_sparse(X)
     else:
         check_unmasked("X", X)
+        check_no_text(X)
 
 
 def _is_sparse(X: Any) -> bool:

@@ -79,6 +79,16 @@ def _strings(column: Any) -> Any:
     return pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset).cast(pa.string())
 
 
+def as_bytes(column: Any) -> Any:
+    """Return strings, or a dictionary of them, as bytes, which need not be UTF-8; any other column as it is."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, as_bytes(column.dictionary))
+    bytes_of = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    return column.view(bytes_of[column.type]) if column.type in bytes_of else column
+
+
 def label_values(column: Any) -> Any:
     """Return a column as labels: integers, floats, booleans or strings."""
     import pyarrow as pa

@@ -12,7 +12,14 @@ import numpy as np
 
 from onlinear.errors import DataError
 from onlinear.streams.formats.format import Request
-from onlinear.streams.formats.tables.arrow_types import as_kind, check_label_type, check_type, kind_of, label_values
+from onlinear.streams.formats.tables.arrow_types import (
+    as_bytes,
+    as_kind,
+    check_label_type,
+    check_type,
+    kind_of,
+    label_values,
+)
 from onlinear.streams.formats.tables.cells import TableRows
 from onlinear.streams.formats.tables.columns import check_distinct, check_like, choose_columns
 from onlinear.streams.reading import ColumnKind
@@ -66,7 +73,8 @@ def unpack(batch: TableBatch, kinds: dict[str, ColumnKind], label: str | None) -
     origin = _BatchOrigin(batch)
     with readable(f"{origin.place(0)} and the rows after it"):
         # Arrow trusts the offsets of strings in a file; those of a damaged one could point anywhere.
-        batch.rows.validate(full=True)
+        for name, column in zip(batch.rows.schema.names, batch.rows.columns, strict=True):
+            _check_content(name, column, origin)
         columns = {name: as_kind(batch.rows.column(name), kind) for name, kind in kinds.items()}
         found = [columns.pop(name) for name, kind in kinds.items() if kind == "number"]
         numbers = np.empty((batch.rows.num_rows, len(found)))
@@ -75,6 +83,32 @@ def unpack(batch: TableBatch, kinds: dict[str, ColumnKind], label: str | None) -
         if label is not None:
             columns[label] = label_values(batch.rows.column(label))
     return TableRows(columns, numbers, batch.rows.num_rows, None, [], [], origin)
+
+
+def _check_content(name: str, column: Any, origin: _BatchOrigin) -> None:
+    """Raise unless a column is valid; for a string that is not UTF-8, with its row."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        # As bytes it may be valid: then it is safe to look for the string.
+        plain = as_bytes(column)
+        plain.validate(full=True)
+        for row, value in enumerate(plain):
+            try:
+                (value.as_py() or b"").decode()
+            except UnicodeDecodeError as reason:
+                raise DataError(
+                    f"{origin.place(row)}: column {name!r}: {show_byte(reason)}; write the strings as UTF-8, or leave"
+                    " the column out (--drop, drop=)"
+                ) from error
+        raise
+
+
+def show_byte(error: UnicodeDecodeError) -> str:
+    """Return which byte is not valid UTF-8."""
+    return f"byte 0x{error.object[error.start]:02x} is not valid UTF-8"
 
 
 class BatchedTable:
@@ -86,8 +120,9 @@ class BatchedTable:
         self._source, self._request = source, request
         self.where = source.where
         schema = source.schema
-        check_distinct(schema.names, self.where)
-        self._first = tuple(schema.names)
+        with readable(self.where):
+            self._first = tuple(schema.names)
+        check_distinct(self._first, self.where)
 
         def guess(column: str) -> ColumnKind:
             return kind_of(column, schema.field(column).type, self.where)
@@ -126,6 +161,10 @@ def readable(name: str) -> Iterator[None]:
         raise DataError(f"{name}: {error.strerror or _line(error)}") from error
     except MemoryError as error:
         raise DataError(f"{name}: reading it needs more memory than there is; the file may be damaged") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}: the name of a column is {error.object!r:.60}, where {show_byte(error)}; rename it"
+        ) from error
     except (pa.ArrowException, ValueError, TypeError, OverflowError, EOFError) as error:
         # OverflowError: a frame may hold Python objects, such as an integer of 70 bits.
         raise DataError(f"{name}: {_line(error)}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from onlinear.errors import DataError
@@ -66,7 +67,13 @@ def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
     columns = [str(name) for name in frame.columns]
     check_distinct(columns, FrameBatches.where)
     named = frame if columns == list(frame.columns) else frame.set_axis(columns, axis=1)
-    schema = pa.Schema.from_pandas(named, preserve_index=False)
+    try:
+        schema = pa.Schema.from_pandas(named, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        for column in columns:
+            with _column_of(column, named[column].dtype):
+                pa.Schema.from_pandas(named[[column]], preserve_index=False)
+        raise
 
     def draw() -> Iterator[Any]:
         rows = arrow.rows_per_batch(8 * named.size, *named.shape)
@@ -80,6 +87,8 @@ def _pandas(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
 
 
 def _polars(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
+    import pyarrow as pa
+
     if hasattr(frame, "collect"):
         raise DataError("a polars LazyFrame has no rows yet; give its .collect()")
     if not hasattr(frame, "iter_slices"):
@@ -89,4 +98,27 @@ def _polars(frame: Any) -> tuple[Any, Callable[[], Iterator[Any]]]:
         for part in frame.iter_slices(arrow.rows_per_batch(8 * frame.height * frame.width, frame.height, frame.width)):
             yield from part.to_arrow().to_batches()
 
-    return frame.head(0).to_arrow().schema, draw
+    top = frame.head(0)
+    try:
+        schema = top.to_arrow().schema
+    except (pa.ArrowException, ValueError, TypeError):
+        for column, kind in frame.schema.items():
+            with _column_of(column, kind):
+                top.select(column).to_arrow()
+        raise
+    return schema, draw
+
+
+@contextmanager
+def _column_of(name: str, kind: Any) -> Iterator[None]:
+    """Say which column Arrow cannot convert."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(
+            f"{FrameBatches.where}: column {name!r} of type {kind} cannot be read ({reason}); make it numbers or"
+            " strings, or remove it from the table"
+        ) from error

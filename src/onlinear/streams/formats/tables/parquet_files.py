@@ -24,12 +24,14 @@ class ParquetBatches:
         self, columns: Sequence[str], categories: Sequence[str], check: arrow.Check
     ) -> Iterator[arrow.TableBatch]:
         """Yield the row groups in batches."""
-        from pyarrow import parquet
+        from pyarrow import parquet, types
 
+        # What was written as a dictionary is read as one: otherwise Arrow checks its strings, and names no place.
+        coded = {*categories, *(field.name for field in self.schema if types.is_dictionary(field.type))}
         for name in self.files:
             with (
                 arrow.readable(name),
-                parquet.ParquetFile(name, read_dictionary=list(categories), pre_buffer=False) as file,
+                parquet.ParquetFile(name, read_dictionary=sorted(coded), pre_buffer=False) as file,
             ):
                 check(file.schema_arrow, name)
                 held = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
