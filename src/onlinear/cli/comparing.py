@@ -12,6 +12,7 @@ from onlinear.cli.command import Command
 from onlinear.cli.options import (
     check_passes,
     data_argument,
+    new_classes_option,
     open_data,
     order_options,
     paths,
@@ -53,6 +54,7 @@ ALL = "all"
 @strict_option
 @order_options
 @reading_options
+@new_classes_option
 @print_options
 def command(
     data: tuple[str, ...],
@@ -65,6 +67,7 @@ def command(
     seed: int | None,
     intercept: bool,
     normalize: bool,
+    new_classes: bool,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -107,6 +110,7 @@ def command(
             normalize=normalize,
             n_features=reading["n_features"],
             progress=watch,
+            new_classes=new_classes,
         )
     if test:
         # The lines that were skipped in training stay in the quarantine file.

@@ -154,6 +154,12 @@ column_options = combine(
     fault_options,
 )
 
+new_classes_option = _column_option(
+    "--new-classes",
+    is_flag=True,
+    help="Add a class when its first example comes. Each class has a weight vector then, even if there are only two.",
+)
+
 reading_options = combine(format_options, column_options)
 
 order_options = combine(

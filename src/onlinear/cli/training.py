@@ -15,6 +15,7 @@ from onlinear.cli.models import load_model
 from onlinear.cli.options import (
     check_passes,
     data_argument,
+    new_classes_option,
     open_data,
     order_options,
     paths,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option("--certify", is_flag=True, help="Print a certificate of the run at the end.")
 @reading_options
+@new_classes_option
 @print_options
 def command(
     data: tuple[str, ...],
@@ -68,6 +70,7 @@ def command(
     checkpoint: str | None,
     every: float | None,
     certify: bool,
+    new_classes: bool,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -130,6 +133,7 @@ def command(
                 **({} if every is None else {"every": every}),
                 output=output,
                 progress=watch,
+                new_classes=new_classes,
             )
     except KeyboardInterrupt:
         if checkpoint is None or not Path(checkpoint).exists():

@@ -78,11 +78,11 @@ class Checkpoint:
         if passes == mine["passes"] and mine["begun from"] == _outline(state):
             # Training had finished, and only the file was not removed: the model to resume from is now its result.
             request["begun from"] = mine["begun from"]
-        other = [name for name in mine if mine[name] != request.get(name)]
+        other = [name for name in request | mine if mine.get(name) != request.get(name)]
         if other:
+            made, asked = (options.get(other[0]) for options in (request, mine))
             raise ModelError(
-                f"{self._path}: this checkpoint was made with {other[0]} = {request.get(other[0])!r}, not"
-                f" {mine[other[0]]!r}; {_RESTART}"
+                f"{self._path}: this checkpoint was made with {other[0]} = {made!r}, not {asked!r}; {_RESTART}"
             )
         self.reached = Reached(passes, rows, checksum)
         self.contents = self._contents_in(header["notes"])

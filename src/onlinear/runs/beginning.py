@@ -59,7 +59,8 @@ def begin(
     if isinstance(found, ManyClasses) and classes is None:
         _check_takes(rule, found)
     learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
-    learner.accept_new_classes(new_classes)
+    if new_classes:
+        learner.accept_new_classes()
     learner.begin(first.width if n_features is None else n_features, start)
     if stream is not None:
         learner.reading, learner.checksum = stream.reading.as_dict(), Checksum()
@@ -165,7 +166,8 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
     """Return a learner that continues from a state, with the examples of a stream or with others."""
     fit_intercept, normalize, start, given, n_features, classes, new_classes = options
     learner = resume(rule, as_state(given), fit_intercept, normalize, start, classes)
-    learner.accept_new_classes(new_classes)
+    if new_classes:
+        learner.accept_new_classes()
     if n_features not in {None, learner.n_features}:
         raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     if stream is None:

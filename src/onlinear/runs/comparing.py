@@ -41,6 +41,7 @@ def compare(
     n_features: int | None = None,
     classes: Any = None,
     progress: Report | None = None,
+    new_classes: bool = False,
     stream: Any = None,
 ) -> Comparison:
     """Run several rules over examples, which are read once for all of them.
@@ -52,7 +53,7 @@ def compare(
     rules : sequence of rules, or "all"
         The rules to compare. ``"all"``, alone or in a list, stands for every built-in rule that fits the data, with its
         default parameters; `Comparison.left_out` says which do not fit.
-    X, y, passes, shuffle, seed, n_features, classes
+    X, y, passes, shuffle, seed, n_features, classes, new_classes
         As in `onlinear.train`. The built-in rules that draw take the seed, too.
     fit_intercept, normalize : bool
         As in `onlinear.run`, for the rules that take real numbers; the others ignore them.
@@ -75,6 +76,8 @@ def compare(
     """
     field = _Field([rules] if isinstance(rules, str) else rules, seed)
     course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed)
+    if new_classes:
+        course.stream.accept_any_label()
     field.look_at(course.stream, n_features)
     if n_features is None and any(needs_width(entrant.rule) for entrant in field.entrants):
         n_features = course.stream.scanned_width()
@@ -82,7 +85,7 @@ def compare(
     first = next(chunks, None)
     if first is None:
         raise DataError("no examples")
-    field.begin(course.stream, first, Options(fit_intercept, normalize, None, None, n_features, None))
+    field.begin(course.stream, first, Options(fit_intercept, normalize, None, None, n_features, None, new_classes))
     clock = Clock(field.leader(), progress)
     for chunk in itertools.chain([first], chunks):
         for rows in clock.spans(chunk, course):

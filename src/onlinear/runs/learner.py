@@ -194,11 +194,10 @@ class Learner:
         if width > known:
             self.grow(width)
 
-    def accept_new_classes(self, accept: bool) -> None:
-        """Add a class when its first example comes, or do not; each class must have a weight vector."""
-        if accept:
-            self._many()
-        self.new_classes = accept
+    def accept_new_classes(self) -> None:
+        """Add a class when its first example comes; each class must have a weight vector."""
+        self._many()
+        self.new_classes = True
 
     def take_classes(self, labels: NDArray[Any]) -> None:
         """Extend the classes to these, which include the known ones; new ones start as the rule starts them."""
@@ -215,7 +214,10 @@ class Learner:
     def _many(self) -> ManyClasses:
         if isinstance(self.classes, ManyClasses):
             return self.classes
-        raise ParameterError("two classes share one weight vector; to add classes, start with a vector per class")
+        raise ParameterError(
+            "two classes share one weight vector; to add classes, train with new classes from the start"
+            " (--new-classes, new_classes=True)"
+        )
 
     def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:
         """Extend the classes; the known ones have these places among them."""

@@ -63,13 +63,14 @@ def train(
     every: float = 30.0,
     output: str | os.PathLike[str] | None = None,
     progress: Report | None = None,
+    new_classes: bool = False,
     stream: Any = None,
 ) -> Run:
     """Run a rule over examples, once or several times; after a crash, the same call resumes where it was.
 
     Parameters
     ----------
-    rule, fit_intercept, normalize, start, state, n_features
+    rule, fit_intercept, normalize, start, state, n_features, new_classes
         As in `onlinear.run`.
     X, y, classes
         As in `onlinear.run`; a stream has its own classes. An iterator of blocks can be read only once.
@@ -107,9 +108,9 @@ def train(
         if path is not None:
             check_replaceable(path)
     course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed, checkpoint=checkpoint is not None)
-    options = Options(fit_intercept, normalize, start, state, n_features, None)
+    options = Options(fit_intercept, normalize, start, state, n_features, None, new_classes)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
-    resumed = _resume(rule, course, kept)
+    resumed = _resume(rule, course, kept, new_classes=new_classes)
     learner, chunks = resumed or begin(rule, course.stream, None, options, course.chunks())
     clock = Clock(learner, progress)
     for chunk in chunks:
@@ -144,15 +145,21 @@ def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:
         shuffle=[course.window, course.seed] if course.window else None,
         n_features=options.n_features,
         reading=course.stream.reading.as_dict(),
+        **({"new_classes": True} if options.new_classes else {}),
     )
 
 
-def _resume(rule: Any, course: Course, kept: Checkpoint) -> tuple[Learner, Iterator[Chunk]] | None:
+def _resume(
+    rule: Any, course: Course, kept: Checkpoint, *, new_classes: bool
+) -> tuple[Learner, Iterator[Chunk]] | None:
     """Return the learner of a checkpoint and the examples of its pass, if there is a checkpoint."""
     state = kept.found(rule)
     if state is None or kept.reached is None:
         return None
     learner = Learner.resume(rule, state)
+    if new_classes:
+        learner.accept_new_classes()
+        course.stream.accept_any_label()
     course.stream.expect(learner.classes)
     course.contents = kept.contents
     if kept.finished:

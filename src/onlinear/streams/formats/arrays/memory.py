@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk
 from onlinear.data.indices import check_indices
-from onlinear.data.labels import as_labels
+from onlinear.data.labels import as_labels, distinct, found_classes
 from onlinear.data.matrices import CsrMatrix, as_matrix, column_names, from_block
 from onlinear.data.numbered import block_chunks, numbered_chunk, without_missing_labels
 from onlinear.errors import DataError
@@ -29,6 +30,7 @@ class MatrixReader(Reader):
 
     names: tuple[str, ...] | None = None
     width: int | None = None
+    classes: NDArray[Any] | None = None
 
     def __init__(self, X: Any, y: Any, labelled: bool) -> None:
         if y is None and labelled:
@@ -42,10 +44,20 @@ class MatrixReader(Reader):
                 array = NpyArray(file, display_name(path)).labels()
                 y = array.take(array.n)
         self._y = np.zeros(self._matrix.n) if y is None else as_labels(y, self._matrix.n)
+        if y is not None:
+            self.classes = _all_classes(self._y)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows in parts."""
         return _cut(numbered_chunk(self._matrix, self._y))
+
+
+def _all_classes(y: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the labels of a matrix in memory, in order; None if reading the rows must show what is wrong with them."""
+    try:
+        return found_classes(distinct(y, [])).labels
+    except DataError:
+        return None
 
 
 class BlocksReader(Reader):
