@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +27,7 @@ from onlinear.cli.progress import show_labels, working
 if TYPE_CHECKING:
     from onlinear.runs import Run
     from onlinear.streams import Stream
-    from onlinear.theory import Inseparable, MarginInterval, Separable, Undecided
+    from onlinear.theory import ClassPairs, Inseparable, MarginInterval, Separable, Undecided
 
 
 @click.command("certify", cls=Command)
@@ -59,7 +60,8 @@ def command(
 
     Prints the verdict, the largest margin as an interval, and the difficulty (R/γ)². All of these are proven: the
     verdict by a separator, or by examples that contradict each other; the margin by a witness at each end. DATA are
-    read several times; the standard input is held in memory.
+    read several times; the standard input is held in memory. With more than two classes, the verdict and the margin are
+    about a weight vector per class: each example must score higher for its own class than for each of the others.
 
     \b
     onlinear certify data.svm --intercept
@@ -91,12 +93,15 @@ def command(
     if run is not None:
         facts, shown = _certify(run, blocks, output, quiet=silent)
     else:
-        verdict, margin = _decide(blocks, classes, intercept=intercept, normalize=normalize, quiet=silent)
-        rows = getattr(verdict, "rows", ())
-        held = isinstance(blocks, list)
-        places = [] if held else _places(open_data(data, reading, aside=False), rows)
-        facts = {"verdict": _verdict_facts(verdict, places), "margin": _margin_facts(margin), "labels": classes}
-        shown = _shown(verdict, margin, places)
+        options = {"fit_intercept": intercept, "normalize": normalize, "classes": classes}
+        pairs = _pairs(blocks, **options) if classes is not None and len(classes) > 2 else None
+        verdict, margin = (
+            _decide(blocks, **options, quiet=silent) if pairs is None else _decide(pairs.seen, quiet=silent)
+        )
+        again = None if isinstance(blocks, list) else open_data(data, reading, aside=False)
+        names = _names(verdict, again, pairs)
+        facts = {"verdict": _verdict_facts(verdict, names), "margin": _margin_facts(margin), "labels": classes}
+        shown = _shown(verdict, margin, names)
     if as_json:
         show_json(event="end", **facts, **skipped_facts(skipped, aside))
         return
@@ -130,42 +135,64 @@ def _certify(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple
     return {"certificate": certificate.record}, [repr(certificate)]
 
 
+def _pairs(blocks: Any, *, fit_intercept: bool, normalize: bool, classes: Any) -> ClassPairs:
+    """Return the examples of more than two classes, each against the other classes."""
+    from onlinear.theory import ClassPairs
+
+    if normalize:
+        raise click.BadParameter(
+            "there is no verdict on normalized examples of more than two classes", param_hint="--normalize"
+        )
+    return ClassPairs(blocks, None, classes, fit_intercept=fit_intercept)
+
+
 def _decide(
-    blocks: Any, classes: Any, *, intercept: bool, normalize: bool, quiet: bool
+    examples: Any, *, quiet: bool, **options: Any
 ) -> tuple[Separable | Inseparable | Undecided | None, MarginInterval | None]:
     """Return the verdict and, unless the data are proven inseparable, the margin."""
     from onlinear.theory import Inseparable, max_margin, separability
 
     verdict: Any = None
     # Normalising changes the verdict only if there is an intercept, too.
-    if not (intercept and normalize):
+    normalize = options.get("normalize", False)
+    if not (normalize and options["fit_intercept"]):
+        as_they_are = {name: value for name, value in options.items() if name != "normalize"}
         with working("deciding", quiet=quiet) as show_step:
-            verdict = separability(blocks, fit_intercept=intercept, classes=classes, progress=show_step)
+            verdict = separability(examples, **as_they_are, progress=show_step)
         if isinstance(verdict, Inseparable):
             return verdict, None
     with working("margin", quiet=quiet) as show_step:
-        options = {"fit_intercept": intercept, "normalize": normalize, "classes": classes}
-        return verdict, max_margin(blocks, **options, progress=show_step)
+        return verdict, max_margin(examples, **options, progress=show_step)
 
 
-def _places(stream: Stream, rows: Any) -> list[tuple[int, str]]:
+def _names(verdict: Any, stream: Stream | None, pairs: ClassPairs | None) -> dict[int, str]:
+    """Return what the rows of a verdict are called: their places in the files, and of a pair also its classes."""
+    rows = [int(row) for row in getattr(verdict, "rows", ())]
+    if pairs is None:
+        return {} if stream is None else _places(stream, rows)
+    examples = {row: pairs.example(row) for row in rows}
+    places = {} if stream is None else _places(stream, set(examples.values()))
+    return {row: pairs.name(row, places.get(i)) for row, i in examples.items()}
+
+
+def _places(stream: Stream, rows: Iterable[int]) -> dict[int, str]:
     """Return the places of rows in their files."""
-    wanted = sorted(map(int, rows))
-    found: list[tuple[int, str]] = []
+    wanted = sorted(rows)
+    found: dict[int, str] = {}
     first = 0
     for chunk in stream.chunks() if wanted else ():
-        found += [(row, chunk.place(row - first)) for row in wanted if first <= row < first + chunk.n]
+        found |= {row: chunk.place(row - first) for row in wanted if first <= row < first + chunk.n}
         first += chunk.n
         if len(found) == len(wanted):
             break
     return found
 
 
-def _shown(verdict: Any, margin: Any, places: list[tuple[int, str]]) -> list[str]:
+def _shown(verdict: Any, margin: Any, names: dict[int, str]) -> list[str]:
     """Return the verdict and the margin as text."""
     shown = []
     if verdict is not None:
-        named = {f"row {row}": visible(place) for row, place in places}
+        named = {f"row {row}": visible(name) for row, name in names.items()}
         shown.append(
             repr(Summary(verdict._title(), [(named.get(name, name), value) for name, value in verdict._facts()]))
         )
@@ -174,16 +201,15 @@ def _shown(verdict: Any, margin: Any, places: list[tuple[int, str]]) -> list[str
     return shown
 
 
-def _verdict_facts(verdict: Any, places: list[tuple[int, str]]) -> Any:
+def _verdict_facts(verdict: Any, names: dict[int, str]) -> Any:
     if verdict is None:
         return None
     facts: dict[str, Any] = {"verdict": type(verdict).__name__.lower()}
     if hasattr(verdict, "rows"):
-        named = dict(places)
         parts = zip(verdict.rows.tolist(), verdict.labels, verdict.shares, strict=True)
         facts["because"] = verdict.explain()
         facts["rows"] = [
-            {"row": row, "place": named.get(row), "label": label, "share": float(share)} for row, label, share in parts
+            {"row": row, "place": names.get(row), "label": label, "share": float(share)} for row, label, share in parts
         ]
     return facts
 

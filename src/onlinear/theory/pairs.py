@@ -9,11 +9,12 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import ManyClasses, as_labels, show
+from onlinear.data.checksum import Checksum
+from onlinear.data.labels import ManyClasses, show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.theory.examples import Examples, check_opened_once
-from onlinear.theory.reading import LabelledData, LabelledRows
+from onlinear.theory.reading import LabelledData, LabelledRows, as_csr
 
 _ENTRIES = 1 << 20
 """About how many entries a block of pairs holds."""
@@ -37,9 +38,10 @@ class ClassPairs:
     Parameters
     ----------
     X, y : matrix and labels
-        The labels may be of any number of classes.
+        The labels may be of any number of classes. Without y, a stream or blocks ``(X, y)`` that can be iterated again;
+        all rows are held in memory.
     classes : array
-        All labels. Default: those in y, sorted.
+        All labels. Default: those in the data, sorted.
     fit_intercept : bool
         Put a constant 1 before the features.
 
@@ -52,33 +54,23 @@ class ClassPairs:
     6.0
     """
 
-    def __init__(self, X: Any, y: Any, classes: Any = None, *, fit_intercept: bool = False) -> None:
+    def __init__(self, X: Any, y: Any = None, classes: Any = None, *, fit_intercept: bool = False) -> None:
         import scipy.sparse
 
         if isinstance(X, Examples):
             raise ParameterError("Examples have two classes; for several, give X and y themselves, or ClassPairs(X, y)")
-        if y is None:
-            raise DataError("y is missing; with several classes give a matrix X and its labels y")
         self._data = data = LabelledData(X, y)
         self.n, self.width, self.layout = data.n, data.width, data.layout
         self.bias = int(fit_intercept)
-        sparse = data.layout == "sparse"
-        self.rows = scipy.sparse.csr_array(X if sparse else np.asarray(X, dtype=np.float64), dtype=np.float64)
+        self.classes: NDArray[Any] = np.sort(np.array(data.labels)) if classes is None else np.asarray(classes)
+        if self.classes.ndim != 1 or np.unique(self.classes).size != self.classes.size or self.classes.size < 2:
+            raise ParameterError(f"the classes are {self.classes.tolist()}; there must be at least two, all different")
+        read = [(as_csr(rows.block(self.bias), self.width), rows.y) for rows in self.blocks()]
+        self.rows = scipy.sparse.vstack([part for part, _ in read], format="csr")
+        self.codes = np.concatenate([codes for _, codes in read])
         if not np.isfinite(self.rows.data).all():
             bad = int(np.searchsorted(self.rows.indptr, np.argmin(np.isfinite(self.rows.data)), side="right")) - 1
             raise DataError(f"row {bad}: inputs must be finite")
-        labels = as_labels(y, self.n)
-        self.classes: NDArray[Any] = np.unique(labels) if classes is None else np.asarray(classes)
-        if self.classes.ndim != 1 or np.unique(self.classes).size != self.classes.size or self.classes.size < 2:
-            raise ParameterError(f"the classes are {self.classes.tolist()}; there must be at least two, all different")
-        matches = labels[:, None] == self.classes
-        if not matches.any(axis=1).all():
-            bad = int(np.argmin(matches.any(axis=1)))
-            raise DataError(f"row {bad}: label {show(labels[bad])} is not among the classes")
-        self.codes = np.argmax(matches, axis=1)
-        if fit_intercept:
-            ones: Any = scipy.sparse.csr_array(np.ones((self.n, 1)))
-            self.rows = scipy.sparse.csr_array(scipy.sparse.hstack([ones, self.rows]))
 
     def __iter__(self) -> Iterator[tuple[Any, Floats]]:
         """Yield pairs, and their labels."""
@@ -106,6 +98,13 @@ class ClassPairs:
         """Yield the examples themselves, as `Examples.blocks` does, with the numbers of their classes."""
         return self._data.rows(ManyClasses(self.classes))
 
+    def checksum(self, passes: int) -> str:
+        """Return the running checksum of a stream that consists of several passes over the examples themselves."""
+        checksum = Checksum()
+        for rows in self._data.rows(ManyClasses(self.classes), passes):
+            checksum.add(rows.row_sums(), rows.y)
+        return str(checksum)
+
     def vector(self, U: Any) -> Floats:
         """Return the rows of a comparator, or of a pair (matrix, intercepts), laid end to end."""
         pair = isinstance(U, tuple) and len(U) == 2 and np.ndim(U[0]) == 2
@@ -126,11 +125,15 @@ class ClassPairs:
         matrix = whole.reshape(self.classes.size, -1)
         return (matrix[:, 1:], matrix[:, 0]) if self.bias else matrix
 
-    def name(self, pair: int) -> str:
-        """Return a description of a pair, by its number."""
+    def example(self, pair: int) -> int:
+        """Return the number of a pair's example."""
+        return pair // (self.classes.size - 1)
+
+    def name(self, pair: int, place: str | None = None) -> str:
+        """Return a description of a pair, by its number; its example is at this place, if that is known."""
         i, offset = divmod(pair, self.classes.size - 1)
         own, other = (show(self.classes[(self.codes[i] + turn) % self.classes.size]) for turn in (0, 1 + offset))
-        return f"row {i}, of class {own}, against class {other}"
+        return f"{place or f'row {i}'}, of class {own}, against class {other}"
 
 
 def pairs_of(X: Any, y: Any = None, **options: Unpack[PairsOpening]) -> ClassPairs:

@@ -59,8 +59,8 @@ def options_of(outcome: Run) -> dict[str, Any]:
 def open_examples(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
     """Return the examples as the rule saw them."""
     if options.get("multiclass", False):
-        if y is None or options["normalize"]:
-            what = "blocks; give X and y" if y is None else "normalised rows; normalise them beforehand"
+        if options["normalize"]:
+            what = "normalised rows; normalise them beforehand"
             raise ParameterError(f"with more than two classes there are no certificates for {what}")
         return ClassPairs(X, y, options["classes"], fit_intercept=options["fit_intercept"])
     names = ("fit_intercept", "normalize", "classes", "n_features")
