@@ -106,8 +106,12 @@ def parse_lines(
             hard_before = hard_count
             first = p
             value, p, how = decimal(at, p)
-            if at[p] == _COLON and not labelled:
+            if not labelled:
+                # Any word is fine where the label should be, and none.
+                none = at[p] == _COLON
                 value, p, how = 0.0, first, EXACT
+                while not (none or ends(at[p])):
+                    p += 1
             elif at[p] == _COLON:
                 fault, p = NO_LABEL, first
             elif at[p] == _COMMA:
