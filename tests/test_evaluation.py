@@ -14,7 +14,7 @@ from hypothesis import given
 import onlinear
 from onlinear.errors import DataError, DataWarning, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
-from onlinear.runs.auc import EXACT, RocCurve
+from onlinear.runs.auc import EXACT, RocCurve, _area
 from onlinear.runs.evaluating import binomial_interval
 from onlinear.runs.evaluation import show_interval
 from strategies import BLOCKS, in_blocks, many_classes, real
@@ -113,6 +113,13 @@ def test_the_auc_is_exact_or_within_its_bound(pairs, exact, edges):
     assert abs(Fraction(area.value) - true) <= Fraction(area.error) + Fraction(1, 2**53)
     if scores.size <= exact or np.unique(scores).size <= min(edges, np.unique(scores[:exact]).size):
         assert area == (float(true), 0.0)
+
+
+def test_the_auc_of_more_pairs_than_64_bits_can_count():
+    n = 1 << 32
+    small, large = (_area(np.array([[1, 2, 3], [3, 2, 2]]) * scale, np.array([[2], [2]]) * scale) for scale in (1, n))
+    assert large == small
+    assert small.value == float(Fraction(3 * 1 + 2 * (2 + 2) + 2 * (6 + 3), 84))
 
 
 def test_the_auc_of_a_long_stream():

@@ -87,12 +87,14 @@ class RocCurve:
 
 def _area(cells: NDArray[np.int64], open_cells: NDArray[np.int64]) -> Area | None:
     """Return the AUC from the negative and positive scores in each cell, in integers until the last division."""
-    negative, positive = (counts.astype(object) for counts in cells)
-    pairs = int(negative.sum()) * int(positive.sum())
+    pairs = math.prod(map(int, cells.sum(axis=1)))
     if not pairs:
         return None
+    # Twice the number of pairs bounds every sum below.
+    whole = np.int64 if 2 * pairs < 1 << 63 else object
+    negative, positive = cells.astype(whole)
     below = np.cumsum(negative) - negative
     value = int((positive * (2 * below + negative)).sum()) / (2 * pairs)
-    unknown = int(np.prod(open_cells.astype(object), axis=0).sum())
+    unknown = int(np.prod(open_cells.astype(whole), axis=0).sum())
     # The division may round down, and the value itself is rounded.
     return Area(value, math.nextafter(unknown / (2 * pairs) + 2.0**-53, math.inf) if unknown else 0.0)
