@@ -87,6 +87,7 @@ def test_unknown_labels(model, examples):
         (["evaluate", "model", "real.svm", "--delta", "1"], "--delta"),
         (["evaluate", "model", "real.svm", "--quarantine", "q"], "--quarantine needs --on-error skip"),
         (["compare", "real.svm", "--rules", "perceptron", "--strict"], "--strict needs --test"),
+        (["compare", "real.svm", "--rules", "perceptron", "--test", "none"], "--test: none: there is no such file"),
         (["compare", "--rules", "perceptron", "-", "--test", "-"], "--test: the standard input can be read only once"),
         (
             [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -88,8 +89,7 @@ def command(
     check_passes(passes, data)
     if strict and not test:
         raise click.UsageError("--strict needs --test")
-    if test and STDIN in test and STDIN in paths(data):
-        raise click.BadParameter("the standard input can be read only once", param_hint="--test")
+    _check_test(test, paths(data))
     made = [text if text == ALL else rule_spec.parse(text, "--rules").make(seed) for text in rule_spec.split(rules)]
     if not made:
         raise click.BadParameter("no rule is given", param_hint="--rules")
@@ -129,3 +129,12 @@ def command(
     for note in compared.notes():
         say(note)
     say_skipped(stream.skipped, aside, quiet=quiet)
+
+
+def _check_test(test: tuple[str, ...], data: list[str]) -> None:
+    """Raise before training if the test cannot be read after it."""
+    if STDIN in test and STDIN in data:
+        raise click.BadParameter("the standard input can be read only once", param_hint="--test")
+    for each in test:
+        if each != STDIN and not Path(each).exists():
+            raise click.BadParameter(f"{each}: there is no such file", param_hint="--test")
