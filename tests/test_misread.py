@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 import onlinear
-from onlinear.errors import DataError
+from onlinear.errors import DataError, VerificationError
 from onlinear.rules import Perceptron
 
 DENSE = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
@@ -64,6 +64,21 @@ def test_indices_out_of_range(enter, made):
 
 
 @pytest.mark.parametrize("made", MALFORMED.values(), ids=MALFORMED)
+def test_indices_out_of_range_in_the_theory(made):
+    X, run = made(), onlinear.run(Perceptron(), DENSE, Y)
+    certificate = onlinear.certify(run, DENSE, Y)
+    for use in (onlinear.max_margin, onlinear.best_comparator, onlinear.theory.ClassPairs, run.evaluate):
+        with pytest.raises(DataError):
+            use(X, Y)
+    with pytest.raises(DataError):
+        onlinear.theory.radius(X)
+    with pytest.raises(DataError):
+        onlinear.certify(run, X, Y)
+    with pytest.raises(VerificationError, match=r"malformed|exceed|outside|column"):
+        certificate.verify(X, Y)
+
+
+@pytest.mark.parametrize("made", MALFORMED.values(), ids=MALFORMED)
 def test_indices_out_of_range_when_predicting(made):
     run = onlinear.run(Perceptron(), DENSE, Y)
     model = onlinear.PerceptronClassifier().fit(DENSE, Y)
@@ -117,9 +132,9 @@ def test_masked_weights(learn):
 
 
 @for_each_entrance
-@pytest.mark.parametrize("kind", ["string", "boolean", "object"])
+@pytest.mark.parametrize("kind", ["string", "boolean", "object", "category", "Int64", "float64"])
 def test_missing_labels_of_pandas(enter, kind):
-    y = pd.Series([True, False, None, True] if kind == "boolean" else ["a", "b", None, "a"], dtype=kind)
+    y = pd.Series(["a", "b", None, "a"] if kind in {"string", "object", "category"} else [1, 0, None, 1], dtype=kind)
     with pytest.raises(DataError, match="row 2: label"):
         enter(DENSE, y)
 

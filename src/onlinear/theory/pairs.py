@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.checksum import Checksum
+from onlinear.data.indices import check_indices
 from onlinear.data.labels import ManyClasses, show
 from onlinear.engine.flat import Floats
+from onlinear.engine.rows import SparseBlock
 from onlinear.errors import DataError, ParameterError
 from onlinear.theory.examples import Examples, check_opened_once
 from onlinear.theory.reading import LabelledData, LabelledRows, as_csr
@@ -65,7 +67,7 @@ class ClassPairs:
         self.classes: NDArray[Any] = np.sort(np.array(data.labels)) if classes is None else np.asarray(classes)
         if self.classes.ndim != 1 or np.unique(self.classes).size != self.classes.size or self.classes.size < 2:
             raise ParameterError(f"the classes are {self.classes.tolist()}; there must be at least two, all different")
-        read = [(as_csr(rows.block(self.bias), self.width), rows.y) for rows in self.blocks()]
+        read = [(_as_csr(rows, self.bias, self.width), rows.y) for rows in self.blocks()]
         self.rows = scipy.sparse.vstack([part for part, _ in read], format="csr")
         self.codes = np.concatenate([codes for _, codes in read])
         if not np.isfinite(self.rows.data).all():
@@ -134,6 +136,14 @@ class ClassPairs:
         i, offset = divmod(pair, self.classes.size - 1)
         own, other = (show(self.classes[(self.codes[i] + turn) % self.classes.size]) for turn in (0, 1 + offset))
         return f"{place or f'row {i}'}, of class {own}, against class {other}"
+
+
+def _as_csr(rows: LabelledRows, bias: int, width: int) -> Any:
+    """Return rows as a CSR matrix, once their indices are known to be in range."""
+    block = rows.block(bias)
+    if isinstance(block, SparseBlock):
+        check_indices(block.indptr, block.indices, width, lambda i: rows.chunk.place(rows.span.start + i))
+    return as_csr(block, width)
 
 
 def pairs_of(X: Any, y: Any = None, **options: Unpack[PairsOpening]) -> ClassPairs:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.checks import check_unmasked
-from onlinear.data.indices import check_sparse
+from onlinear.data.indices import check_indices, check_sparse
 from onlinear.errors import DataError, ParameterError, VerificationError
 from onlinear.models.state import new_state, rule_for_width, weights_of
 from onlinear.rules.registry import BUILT_IN
@@ -95,7 +95,9 @@ def _convert(X: Any, layout: str, limits: Limits) -> Any:
             return X
         check_sparse(X)
         check_limit(limits, "numbers", X.shape[0] * X.shape[1], "the matrix has too many entries to be made dense")
-        return X.toarray()
+        rows = scipy.sparse.csr_array(X)
+        check_indices(rows.indptr, rows.indices, rows.shape[1])
+        return rows.toarray()
     check_unmasked("X", X)
     return X if layout == "dense" else scipy.sparse.csr_array(np.asarray(X))
 
