@@ -25,7 +25,7 @@ from onlinear.errors import DataError, ParameterError
 from onlinear.streams.files import find_files
 from onlinear.streams.formats.format import Request
 from onlinear.streams.formats.registry import get_format
-from onlinear.streams.formats.tables import batches, csv_files, csv_parse, csv_records, csv_text, open_frame
+from onlinear.streams.formats.tables import batches, csv_files, csv_parse, csv_records, csv_text, numbering, open_frame
 from onlinear.streams.formats.tables.csv_numbers import parse_numbers
 from onlinear.streams.formats.tables.words import words as words_of
 from onlinear.streams.reading import Reading
@@ -430,6 +430,51 @@ def test_words_are_runs_of_letters_and_digits(texts, skipped):
     rows, found = words_of(pa.array(texts, pa.string()).slice(min(skipped, len(texts))))
     expected = [(row, word) for row, text in enumerate(texts[skipped:]) for word in words(text)]
     assert list(zip(rows.tolist(), found.to_pylist(), strict=True)) == expected
+
+
+class Colliding(str):
+    """A string whose hash is that of many others."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return len(self) - 2
+
+    def __eq__(self, other):
+        return str.__eq__(self, other)
+
+
+@given(
+    st.lists(st.lists(st.text("ab", max_size=4).map(Colliding) | st.text("cd", max_size=3), max_size=8)),
+    st.integers(1, 9),
+    st.integers(0, 9),
+)
+def test_names_are_numbered_like_a_dict_does_it(lists, recent, known):
+    expected = {}
+    for name in [name for names in lists for name in names][:known]:
+        expected.setdefault(name, len(expected))
+    with mock.patch.object(numbering, "_RECENT", recent):
+        found = numbering.Numbering(list(expected))
+        for names in lists:
+            assert found.find(names).tolist() == [expected.get(name, -1) for name in names]
+            for name in names:
+                if name not in expected:
+                    expected[name] = len(expected)
+                    assert found.add(name) == expected[name]
+            assert found.find(names).tolist() == [expected[name] for name in names]
+    assert found.names == list(expected)
+
+
+def test_many_names_take_little_memory():
+    names = [f"user={i}" for i in range(400_000)]
+    hashes = list(map(hash, names))  # computed once per string
+    tracemalloc.start()
+    found = numbering.Numbering(names)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 30 * len(hashes) + 100 * numbering._RECENT
+    assert found.find(names[::1000]).tolist() == list(range(0, 400_000, 1000))
+    assert found.find(["user", "user=400000"]).tolist() == [-1, -1]
 
 
 # -- columns ------------------------------------------------------------------

@@ -9,6 +9,9 @@ from onlinear.errors import ModelError, ParameterError
 from onlinear.models.tensors import TensorFile
 from onlinear.streams.reading import without_blanks
 
+_SLICE = 1 << 16
+"""How many names are encoded at a time."""
+
 
 def pack_names(names: tuple[str, ...], n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the names of n features as bytes and offsets."""
@@ -17,13 +20,17 @@ def pack_names(names: tuple[str, ...], n: int) -> tuple[NDArray[np.uint8], NDArr
     duplicate = _duplicate(names)
     if duplicate is not None:
         raise ParameterError(f"cannot save: two features are called {duplicate!r:.100}; names must be distinct")
-    try:
-        encoded = [name.encode() for name in names]
-    except UnicodeEncodeError as error:
-        raise ParameterError(f"the name {error.object!r:.100} is not valid Unicode: {error.reason}") from error
     offsets = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(list(map(len, encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+    text = bytearray()
+    for first in range(0, n, _SLICE):
+        try:
+            encoded = [name.encode() for name in names[first : first + _SLICE]]
+        except UnicodeEncodeError as error:
+            raise ParameterError(f"the name {error.object!r:.100} is not valid Unicode: {error.reason}") from error
+        ends = np.cumsum(list(map(len, encoded)))
+        offsets[first + 1 : first + 1 + ends.size] = len(text) + ends
+        text += b"".join(encoded)
+    return np.frombuffer(text, dtype=np.uint8), offsets
 
 
 def unpack_names(file: TensorFile, n: int) -> tuple[str, ...] | None:
@@ -50,8 +57,13 @@ def _duplicate(names: tuple[str, ...]) -> str | None:
     Features that were declared beyond those with names are called "", at the end. Before these, "" is a name like
     any other: the first column of a CSV file with row numbers often has it.
     """
+    distinct = without_blanks(names)
+    hashes = np.fromiter(map(hash, distinct), dtype=np.int64, count=len(distinct))
+    hashes.sort()
+    if not (hashes[1:] == hashes[:-1]).any():  # a set would take ten times the memory
+        return None
     seen: set[str] = set()
-    for name in without_blanks(names):
+    for name in distinct:
         if name in seen:
             return name
         seen.add(name)

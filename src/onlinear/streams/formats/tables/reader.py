@@ -67,7 +67,7 @@ class TableReader(Reader):
         vocabulary.add(numbers, table.where)
         only_numbers = len(numbers) == len(self.kinds) == len(vocabulary.names)
         if only_numbers and reading.missing != "indicator":
-            places = np.array([vocabulary.number(name) for name in numbers])
+            places = vocabulary.find(numbers).astype(np.intp)
             self._decoder = Decoder(table.layout.label, self.kinds, reading.missing, places)
             self.width = len(numbers)
         elif not vocabulary.grows:

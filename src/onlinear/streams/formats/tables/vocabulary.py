@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from itertools import repeat
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from onlinear.errors import DataError, ParameterError
 from onlinear.spelling import option
 from onlinear.streams.formats.tables.cells import Cells, Features
+from onlinear.streams.formats.tables.numbering import Numbering
 
 _REMEMBERED = 1 << 17
 """How many hashes are cached."""
@@ -22,9 +22,9 @@ class Vocabulary:
     """Numbers names in the order in which they occur first; if it does not grow, it ignores new names."""
 
     def __init__(self, names: Iterable[str], limit: int, grows: bool) -> None:
-        self._numbers = {name: number for number, name in enumerate(names)}
+        self._numbers = Numbering(names)
         self._limit = limit
-        self._names: tuple[str, ...] = tuple(self._numbers)
+        self._names: tuple[str, ...] = tuple(self._numbers.names)
         self.grows = grows
         """Whether new names get numbers, so that chunks must come in order."""
 
@@ -32,38 +32,38 @@ class Vocabulary:
     def names(self) -> tuple[str, ...]:
         """The names so far."""
         if len(self._names) < len(self._numbers):
-            self._names = tuple(self._numbers)
+            self._names = tuple(self._numbers.names)
         return self._names
 
-    def add(self, names: Iterable[str], where: str) -> None:
-        """Assign numbers to names in advance, if it grows."""
-        for name in names:
-            if self.grows and name not in self._numbers:
-                if len(self._numbers) >= self._limit:
-                    raise DataError(f"{where}: more than {self._limit:,} features ({option('max_features')})")
-                self._numbers[name] = len(self._numbers)
+    def add(self, names: Sequence[str], where: str) -> None:
+        """Assign numbers to distinct names in advance, if it grows."""
+        new = np.flatnonzero(self.find(names) < 0).tolist() if self.grows else []
+        if len(self._numbers) + len(new) > self._limit:
+            raise DataError(f"{where}: more than {self._limit:,} features ({option('max_features')})")
+        for i in new:
+            self._numbers.add(names[i])
 
-    def number(self, name: str) -> int:
-        """Return the number of a name, or −1."""
-        return self._numbers.get(name, -1)
+    def find(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """Return the numbers of names, −1 for those that have none."""
+        return self._numbers.find(names)
 
     def matrix(self, cells: Cells) -> Any:
         """Return the features of some rows; new names are numbered by row, column and position in the text."""
-        numbers = [
-            np.fromiter(map(self._numbers.get, part.names, repeat(-1)), dtype=np.int32, count=len(part.names))
-            for part in cells.parts
-        ]
+        numbers = [self.find(part.names) for part in cells.parts]
         if self.grows:
             fresh = [found for i, part in enumerate(cells.parts) for found in _fresh(part, numbers[i], i)]
+            added: dict[str, int] = {}
             for row, _, _, i, code in sorted(fresh):
                 name = cells.parts[i].names[code]
-                if len(self._numbers) >= self._limit and name not in self._numbers:
+                if len(self._numbers) >= self._limit and name not in added:
                     place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
                     raise DataError(
                         f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,}"
                         f" ({option('max_features')}; or {option('encode', 'hash')})"
                     )
-                numbers[i][code] = self._numbers.setdefault(name, len(self._numbers))
+                if name not in added:
+                    added[name] = self._numbers.add(name)
+                numbers[i][code] = added[name]
         return _matrix(cells, numbers, len(self._numbers))
 
 
