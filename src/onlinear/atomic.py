@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 _STALE_SECONDS = 3600.0
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
+"""The errors of a write for which there is no room: they do not say to which file."""
 
 
 def replace_file(path: str | os.PathLike[str], chunks: Iterable[bytes | memoryview]) -> None:
@@ -35,7 +37,7 @@ def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     stem = f".onlinear-{hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]}-"
     temporary = place.with_name(f"{stem}{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with name_if_full(path), temporary.open("xb") as file:
             _remove_stale(place.parent, stem, os.fstat(file.fileno()).st_mtime)
             yield file
             file.flush()
@@ -44,6 +46,17 @@ def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(place.parent)
+
+
+@contextlib.contextmanager
+def name_if_full(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in the error that there is no room for it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL and error.filename is None:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        raise
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:

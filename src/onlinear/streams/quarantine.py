@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Literal, Self, TypeAlias
 
+from onlinear.atomic import name_if_full
 from onlinear.data.chunk import Fault
 from onlinear.errors import DataError, ParameterError
 from onlinear.spelling import option
@@ -39,7 +40,8 @@ class Quarantine:
         if self._path is not None:
             if self._file is None:
                 self._file = Path(self._path).open("wb")  # noqa: SIM115  # closed when the reading ends
-            self._file.write(f"# {fault.place}: {fault.reason}\n".encode(errors="replace") + fault.written + b"\n")
+            with name_if_full(self._path):
+                self._file.write(f"# {fault.place}: {fault.reason}\n".encode(errors="replace") + fault.written + b"\n")
 
     def __enter__(self) -> Self:
         # An older file stays until there is a fault to write.
@@ -53,6 +55,7 @@ class Quarantine:
         self._close()
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._file is not None and self._path is not None:
+            file, self._file = self._file, None
+            with name_if_full(self._path):
+                file.close()
