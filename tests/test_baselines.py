@@ -90,7 +90,13 @@ def test_what_a_summary_says():
     y = np.resize([1, 1, 0, 1, 1], 200)
     bad = onlinear.run(Perceptron(), X, y)
     assert bad.mistakes > bad.baselines.majority
-    assert "Worse than the most frequent label so far: try an intercept" in repr(bad)
+    remark = "Worse than the most frequent label so far: try"
+    assert f"{remark} an intercept, scaled" in repr(bad)
+    assert "shuffled examples" not in repr(bad)
+    assert "shuffled examples or" in repr(onlinear.run(Perceptron(), X, np.resize([0, 1], 200)))
+    assert "Worse than the last label" not in repr(bad)
+    same = onlinear.run(Perceptron(), np.random.default_rng(0).permutation(y)[:, None] * 0.0, y, fit_intercept=True)
+    assert f"{remark} scaled" in repr(same)
     assert "order" not in repr(onlinear.run(Perceptron(), X, np.random.default_rng(0).permutation(y)))
     hidden = onlinear.run(Perceptron(), X, SORTED)
     assert hidden.mistakes == 3

@@ -28,7 +28,7 @@ NOTICED: Final = 4
 TALLIES: Final = 5
 
 _FIRST_CHECK = 64
-_STRIDE = 256
+_STRIDE = 64
 
 
 class LabelRecord(NamedTuple):
@@ -76,12 +76,10 @@ def with_new_classes(record: LabelRecord, places: NDArray[np.intp], classes: int
 
 def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
     """Take in labels, by their codes, in order."""
-    # Of two classes the second has the code 1, in either way of coding.
-    numbers = codes > 0 if record.counts.size == 2 else codes
     rounds, first = record.rounds, 0
-    while first < numbers.size:
+    while first < codes.size:
         check = max(_FIRST_CHECK, 1 << rounds.bit_length())
-        part = numbers[first : first + check - rounds]
+        part = codes[first : first + check - rounds]
         _add(record, part)
         first += part.size
         rounds += part.size
@@ -90,32 +88,33 @@ def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
             record.tallies[NOTICED] = 0 if order is None else order.noticed or 0
 
 
-def _add(record: LabelRecord, numbers: NDArray[Any]) -> None:
-    counts, pairs, tallies = record
-    if counts.size == 2:
-        tallies[MAJORITY] += kernel(follow_majority_of_two)(numbers.view(np.uint8), counts)
-    else:
-        tallies[MAJORITY] += kernel(follow_majority)(numbers, counts, int(counts.argmax()))
-    # Each label with the one before it.
-    chain = np.concatenate([tallies[LATEST : LATEST + 1].astype(numbers.dtype), numbers])
-    before, after = chain[:-1], chain[1:]
-    tallies[LATEST] = chain[-1]
+def _add(record: LabelRecord, codes: NDArray[Any]) -> None:
+    tallies = record.tallies
+    wrong, changes = (_add_of_two if record.counts.size == 2 else _add_of_many)(record, codes, int(tallies[LATEST]))
+    tallies[MAJORITY] += wrong
+    tallies[LAST_LABEL] += changes
+    tallies[LATEST] = max(0, codes[-1])
+
+
+def _add_of_two(record: LabelRecord, codes: NDArray[Any], latest: int) -> tuple[int, int]:
+    """Count labels and pairs; return the mistakes of the majority so far and of the last label."""
+    counts, pairs, _ = record
+    wrong, ones, both = kernel(follow_two)(codes, latest, int(counts[1]) - int(counts[0]))
+    n, after_one = codes.size, ones + latest - int(codes[-1] > 0)
+    counts += (n - ones, ones)
     if pairs.size:
-        new = _pairs_of_two(before, after) if counts.size == 2 else _pairs(before, after, counts.size)
-        pairs += new
-        tallies[LAST_LABEL] += numbers.size - new.trace()
-    else:
-        tallies[LAST_LABEL] += np.count_nonzero(before != after)
+        pairs += ((n - ones - after_one + both, ones - both), (after_one - both, both))
+    return wrong, ones + after_one - 2 * both
 
 
-def _pairs_of_two(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> NDArray[np.int64]:
-    second, both = np.count_nonzero(after), np.count_nonzero(before & after)
-    first = second + int(before[0]) - int(after[-1])
-    return np.array([[before.size - first - second + both, second - both], [first - both, both]])
-
-
-def _pairs(before: NDArray[Any], after: NDArray[Any], classes: int) -> NDArray[np.int64]:
-    return np.bincount(before * classes + after, minlength=classes**2).reshape(classes, classes)
+def _add_of_many(record: LabelRecord, numbers: NDArray[Any], latest: int) -> tuple[int, int]:
+    """Count labels and pairs; return the mistakes of the majority so far and of the last label."""
+    counts, pairs, _ = record
+    wrong, k = kernel(follow_majority)(numbers, counts, int(counts.argmax())), counts.size
+    before, after = np.append(latest, numbers[:-1]), numbers
+    if pairs.size:
+        pairs += np.bincount(before * k + after, minlength=k * k).reshape(k, k)
+    return wrong, int(np.count_nonzero(before != after))
 
 
 def follow_majority(numbers: NDArray[Any], counts: NDArray[np.int64], leader: int) -> int:
@@ -131,26 +130,31 @@ def follow_majority(numbers: NDArray[Any], counts: NDArray[np.int64], leader: in
     return wrong
 
 
-def follow_majority_of_two(positive: NDArray[np.uint8], counts: NDArray[np.int64]) -> int:
-    """Count labels 0 and 1 as `follow_majority` does; where the majority is clear, many at a time."""
-    labels = address(positive)
-    n = positive.size
-    lead = int(counts[1]) - int(counts[0])
-    total = 0
+def follow_two(codes: NDArray[Any], latest: int, lead: int) -> tuple[int, int, int]:
+    """Return how many labels were not the most frequent one before them, the ones, and the ones after a one.
+
+    A one is the code 1; the other class has 0 or −1. `lead` is by how much the ones were ahead. Where they are clearly
+    ahead or behind, many labels are taken at a time.
+    """
+    labels = address(codes)
+    n = codes.size
     wrong = 0
+    ones = 0
     for first in range(0, n, _STRIDE):
         size = min(_STRIDE, n - first)
-        ones = 0
+        new = 0
         for i in range(first, first + size):
-            ones += int(labels[i])
+            new += labels[i] > 0
         if abs(lead) >= _STRIDE:
-            wrong += size - ones if lead > 0 else ones
-            lead += 2 * ones - size
+            wrong += size - new if lead > 0 else new
+            lead += 2 * new - size
         else:
             for i in range(first, first + size):
-                wrong += (labels[i] > 0) != (lead > 0)
-                lead += 2 * int(labels[i]) - 1
-        total += ones
-    counts[0] += n - total
-    counts[1] += total
-    return wrong
+                label = int(labels[i] > 0)
+                wrong += label ^ int(lead > 0)
+                lead += 2 * label - 1
+        ones += new
+    both = latest & int(labels[0] > 0)
+    for i in range(1, n):
+        both += (labels[i] > 0) & (labels[i - 1] > 0)
+    return wrong, ones, both

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onlinear.data.label_record import LAST_LABEL, MAJORITY, MISTAKES, LabelRecord
-from onlinear.data.order import OrderCheck
 from onlinear.display import wrapped
+from onlinear.models.state import State
 from onlinear.spelling import option
 
 
@@ -33,21 +33,37 @@ def baselines_of(labels: LabelRecord | None) -> Baselines | None:
     return Baselines(labels.rounds, *(int(labels.tallies[which]) for which in (MISTAKES, MAJORITY, LAST_LABEL)))
 
 
-def baseline_facts(baselines: Baselines, rounds: int) -> list[tuple[str, str]]:
+def baseline_facts(state: State) -> list[tuple[str, str]]:
     """Return the baselines of a run as (name, value) pairs, with a remark where the rule makes more mistakes."""
-    seen, mistakes, majority, last_label = baselines
-    facts = [("baselines", f"majority so far {_share(majority, seen)}, last label {_share(last_label, seen)}")]
-    if seen != rounds:
-        facts += wrapped("", f"in the first pass; the rule {_share(mistakes, seen)} in these {seen:,} rounds")
+    baselines = baselines_of(state.labels)
+    if baselines is None:
+        return []
+    rounds, mistakes, majority, last_label = baselines
+    facts = [("baselines", f"majority so far {_share(majority, rounds)}, last label {_share(last_label, rounds)}")]
+    if rounds != state.rounds:
+        facts += wrapped("", f"in the first pass; the rule {_share(mistakes, rounds)} in these {rounds:,} rounds")
     if mistakes > majority:
-        facts += wrapped("", f"Worse than the most frequent label so far: {_REMEDY}.")
-    if mistakes > last_label:
+        facts += wrapped("", f"Worse than the most frequent label so far: try {_remedies(state)}.")
+    if last_label < min(mistakes, majority):
         facts += wrapped("", "Worse than the last label: neighbouring labels are alike.")
     return facts
 
 
-def order_facts(order: OrderCheck | None) -> list[tuple[str, str]]:
+def _remedies(state: State) -> str:
+    real = state.rule.inputs == "real"
+    remedies = {
+        "an intercept": real and not state.fit_intercept,
+        "scaled or normalized inputs": real and not state.normalize,
+        "shuffled examples": bool(order_facts(state)),
+        "another rule": True,
+    }
+    *others, last = (remedy for remedy, helps in remedies.items() if helps)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def order_facts(state: State) -> list[tuple[str, str]]:
     """Return as (name, value) pairs that labels are not in random order; nothing if they may be."""
+    order = None if state.labels is None else state.labels.order
     if order is None or order.noticed is None:
         return []
     where = f"(noticed at round {order.noticed:,})"
@@ -60,9 +76,6 @@ def in_another_order() -> str:
         f"In another order there may be many more mistakes: shuffle ({option('shuffle')}), unless new examples come in"
         " this order."
     )
-
-
-_REMEDY = "try an intercept, scaled or normalized inputs, shuffled examples, or another rule"
 
 
 def _share(mistakes: int, rounds: int) -> str:

@@ -290,8 +290,8 @@ class Run(Facts):
             ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
             ("classes", classes),
             ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
-            *(baseline_facts(self.baselines, self.rounds) if self.baselines else []),
-            *order_facts(self.order),
+            *baseline_facts(self.state),
+            *order_facts(self.state),
             ("updates", f"{self.updates:,}"),
         ]
         if self.state.fit_intercept and not self.state.multiclass:
