@@ -122,6 +122,26 @@ def against_peers(folder):
     report("  learning from blocks in memory", spent["learning"])
 
 
+def several_classes(folder):
+    """Print how long text with ten labels takes, beside the parse and the same blocks in memory."""
+    text = folder / "classes.svm"
+    if not (folder / "data.svm").exists():
+        generate.write(folder / "data.svm", ROWS)
+    with (folder / "data.svm").open() as source, text.open("w") as file:
+        for i, line in zip(range(ROWS // 4), source, strict=False):
+            file.write(f"{i * 7 % 10} {line.partition(' ')[2]}")
+    blocks = list(onlinear.open_stream(text))
+    spent = best(
+        text=lambda: learn(onlinear.open_stream(text)),
+        parsing=lambda: drain(onlinear.open_stream(text)),
+        learning=lambda: learn(blocks),
+    )
+    print("ten classes")
+    report("  from text", spent["text"])
+    both = Spent(*(sum(pair) for pair in zip(spent["parsing"], spent["learning"], strict=True)))
+    report("  the parse, and the same blocks in memory", both, spent["text"], 0.83)
+
+
 def trained(path):
     """Train from a file in a process of its own; return its rounds, its weights' and its own megabytes."""
     done = subprocess.run([sys.executable, "-c", TRAIN, str(path)], check=True, capture_output=True, text=True)  # noqa: S603
@@ -155,4 +175,8 @@ if __name__ == "__main__":
     parser.add_argument("--memory", action="store_true", help="how much memory a file of 4 GB takes")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        (memory if asked.memory else against_peers)(Path(name))
+        if asked.memory:
+            memory(Path(name))
+        else:
+            against_peers(Path(name))
+            several_classes(Path(name))

@@ -112,7 +112,6 @@ def open_stream(
         reader, once = _open_object(data, request, reading)
     if reader.width is not None and reader.width > max_features:
         raise DataError(f"there are {reader.width:,} features; at most {max_features:,} ({option('max_features')})")
-    classes = reader.classes if classes is None else classes
     n_features = reader.width if n_features is None else n_features
     aside = Quarantine(on_error, quarantine)
     return Stream(reader, reader.reading_to_remember(options), aside, classes, n_features, once, max_features)

@@ -79,6 +79,7 @@ class Stream:
         self._reader = reader
         self._quarantine = quarantine
         self.declared = classes
+        """The labels that the user has declared."""
         self._any_label = False
         self.encoding: Classes | ManyClasses | None = None
         """The classes, once they are known: declared, expected by a learner, or found."""
@@ -121,8 +122,9 @@ class Stream:
         """Use a learner's labels; raise if others were declared."""
         if self._any_label:
             return
-        if self.declared is not None:
-            declared = labels_like(checked_labels(self.declared), classes.labels)
+        known = self._known_labels()
+        if known is not None:
+            declared = labels_like(checked_labels(known), classes.labels)
             if not np.array_equal(declared, classes.labels):
                 mine, others = map(list_labels, (declared, classes.labels))
                 raise ParameterError(f"{option('classes')} are {mine}, but the run has {others}, in this order")
@@ -196,13 +198,18 @@ class Stream:
                 )
             yield replace(chunk, feature=self._reader.feature)
 
+    def _known_labels(self) -> Any:
+        """Return the labels that are known before anything is read: those declared, or those that the reader knows."""
+        return self._reader.classes if self.declared is None else self.declared
+
     def _find_classes(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Find the classes, in what was declared or in the data; return all the chunks again."""
-        if self.declared is not None:
+        known = self._known_labels()
+        if known is not None:
             first = next(chunks, None)
             if first is None:
                 return chunks
-            self.encoding = named_classes(self.declared).like(first.y)
+            self.encoding = named_classes(known).like(first.y)
             return itertools.chain([first], chunks)
         labels, chunks = look_ahead(chunks)
         if len(labels) < 2:
