@@ -92,12 +92,12 @@ def certify(
         raise ParameterError("the run has learned with sample weights; the theorems assume equal steps")
     description = describe_run(run, examples.n)
     checksum = run.state.checksum
+    added = "there is no certificate if classes were added during the run; " if run.state.multiclass else ""
     if checksum is not None and checksum != examples.checksum(description["procedure"]["passes"]):
-        added = "; there is no certificate if classes were added during the run" if run.state.multiclass else ""
-        raise DataError(f"these are not the examples of the run, or not in its order: their checksums differ{added}")
+        raise DataError(f"{added}these are not the examples of the run, or not in its order: their checksums differ")
     again = replay(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **describe_run(one, examples.n)} for one in (again, run))
-    _compare(found, claimed, DataError, "the run has", "over these examples it gets")
+    _compare(found, claimed, DataError, f"{added}the run has", "over these examples it gets")
     return Certificate(
         compute_record(run, examples, find_witnesses(run, examples.seen, comparator, progress), float(delta))
     )
