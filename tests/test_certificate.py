@@ -210,13 +210,14 @@ def test_any_layout_of_several_classes(certificates, layout):
     certificate.verify(as_layout(X, layout), y)
 
 
-def test_what_has_no_certificate_with_several_classes():
+def test_certificates_of_several_classes_and_what_has_none():
     X, y = THREE
     weighed = onlinear.run(Perceptron(), X, y, classes=range(3), sample_weight=np.full(40, 0.5))
     with pytest.raises(ParameterError, match="learned with sample weights"):
         onlinear.certify(weighed, X, y)
-    with pytest.raises(ParameterError, match="no certificates for blocks"):
-        onlinear.certify(onlinear.run(Perceptron(), X, y, classes=range(3)), [(X, y)])
+    onlinear.certify(onlinear.run(Perceptron(), X, y, classes=range(3)), [(X, y)]).verify(
+        [(X[:7], y[:7]), (X[7:], y[7:])]
+    )
     order = np.argsort(y, kind="stable")  # the third class comes last, and would have been a rival before
     X, y, margin = X[order], y[order], MarginPerceptron(20.0, normalized=False)
     first, rest = slice(0, np.count_nonzero(y < 2)), slice(np.count_nonzero(y < 2), None)

@@ -376,3 +376,14 @@ def test_entries_that_stand_twice_are_added(layout):
         [3.0, -4.0, 3.0]
     ]
     assert onlinear.theory.radius(X) == 5.0
+
+
+def test_the_allowance_for_rounding_counts_every_step():
+    """The sum of λ‖x‖, from which the margin bound's allowance for rounding follows; of pairs of classes, λ·√2‖x‖."""
+    X, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25], [-2.0, 1.0], [4.0, 4.0]]), [0, 1, 2, 0, 1]
+    for classes, length in ((range(3), np.sqrt(2.0)), ((0, 1), 1.0)):
+        labels = np.minimum(y, len(classes) - 1)
+        run = onlinear.run(Perceptron(), X, labels, classes=classes, trace=True)
+        assert run.updates > 1
+        rows = np.asarray(run.trace.updates) - run.trace.first_round
+        assert run.state.reach == pytest.approx(length * np.linalg.norm(X[rows], axis=1).sum())
