@@ -172,3 +172,17 @@ def test_weights_that_overflow_in_the_last_round():
 def test_separability_of_the_smallest_numbers(intercept):
     verdict = onlinear.separability([[0.0], [2e-320]], [1, -1], fit_intercept=intercept)
     assert isinstance(verdict, onlinear.theory.Separable if intercept else onlinear.theory.Inseparable)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("size", [5e-324, 2e-320, 1e-310, 1e-305])
+def test_the_theory_of_the_smallest_numbers(size, intercept):
+    X, y = [[size], [-size]], [1, -1]
+    margin = onlinear.max_margin(X, y, fit_intercept=intercept)
+    margin.verify(X, y)
+    assert margin.lower <= size <= margin.upper
+    onlinear.separability(X, y, fit_intercept=intercept).verify(X, y)
+    assert onlinear.best_comparator(X, y, fit_intercept=intercept).bound >= 1
+    run = onlinear.run(Perceptron(), X, y, fit_intercept=intercept)
+    onlinear.certify(run, X, y).verify(X, y)

@@ -62,7 +62,8 @@ def squared_radius(examples: Examples) -> Extreme:
     rows, highs, floor = [np.empty(0, dtype=np.intp)], [np.empty(0)], 0.0
     for first, lengths, error in examples.lengths():
         floor = max(floor, float(lengths.max()) * (1.0 - error))
-        high = np.nextafter(lengths * (1.0 + error), lengths * 2.0)  # of a zero row nothing is rounded
+        with np.errstate(over="ignore"):
+            high = np.nextafter(lengths * (1.0 + error), lengths * 2.0)  # of a zero row nothing is rounded
         near = np.flatnonzero(high >= floor)
         rows.append(first + near)
         highs.append(high[near])

@@ -200,7 +200,9 @@ def best_comparator(
         if R == 0.0:  # every u scores 0
             lower = float(examples.n)
             break
-        target, alpha = _master(cuts, math.sqrt(upper) * R)
+        # The solution of the smallest or largest numbers may overflow; then it is no better than what is known.
+        with np.errstate(over="ignore", invalid="ignore"):
+            target, alpha = _master(cuts, math.sqrt(upper) * R)
         lower = max(lower, _least(alpha, cuts, R))
         steps.append(Step(number, len(cuts), lower, upper))
         if progress is not None:

@@ -307,7 +307,8 @@ def _solve(Z: Any, affine: bool, floor: float) -> tuple[Floats, Floats]:
         settings,
     )
     solution = solver.solve()
-    w, shares = np.array(solution.x) * unit, np.maximum(np.array(solution.z), 0.0)
+    with np.errstate(over="ignore"):
+        w, shares = np.array(solution.x) * unit, np.maximum(np.array(solution.z), 0.0)
     finite = np.isfinite(w).all() and np.isfinite(shares).all()
     return (w, shares) if finite else (np.zeros(d), np.zeros(m))
 
