@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_options: Mapping[str, str] = {}
+_options: dict[str, str] = {}
 """The options of the command that runs, by the names of the arguments that they stand for."""
 
 
@@ -31,9 +31,15 @@ def option(name: str, value: Any = None) -> str:
 @contextlib.contextmanager
 def command_line(options: Mapping[str, str]) -> Iterator[None]:
     """Spell arguments as these options of a command, as long as it runs."""
-    global _options  # noqa: PLW0603
-    before, _options = _options, options
+    before = dict(_options)
+    _use(options)
     try:
         yield
     finally:
-        _options = before
+        _use(before)
+
+
+def _use(options: Mapping[str, str]) -> None:
+    # A variable of the module, not of a context: readers in other threads raise errors, too.
+    _options.clear()
+    _options.update(options)

@@ -220,7 +220,8 @@ def labels_like(labels: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
 def _looked_up(y: NDArray[Any], least: int, table: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the numbers of labels by a table of integers, −1 for unknown labels."""
     inside = (y >= least) & (y < least + table.size)
-    whole = np.where(inside, y, least).astype(np.int64)
+    whole = np.full(y.size, least, dtype=np.int64)
+    whole[inside] = y[inside]
     codes: NDArray[np.intp] = table[whole - least]
     return np.where(inside & (whole == y), codes, -1)
 

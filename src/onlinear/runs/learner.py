@@ -35,6 +35,7 @@ from onlinear.models.state import (
 from onlinear.rules.rule import INPUTS, TIES
 from onlinear.runs.blame import rule_failure, rule_fault, state_fault
 from onlinear.runs.probe import check_linear, check_many_classes, check_read_only
+from onlinear.spelling import option
 
 _NO_SCORES: Floats = np.empty(0)
 _NO_EVENTS = np.empty(0, dtype=np.uint8)
@@ -215,8 +216,7 @@ class Learner:
         if isinstance(self.classes, ManyClasses):
             return self.classes
         raise ParameterError(
-            "two classes share one weight vector; to add classes, train with new classes from the start"
-            " (--new-classes, new_classes=True)"
+            f"two classes share one weight vector; start with a vector for each class ({option('new_classes', True)})"
         )
 
     def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:

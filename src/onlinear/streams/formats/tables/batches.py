@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from onlinear.errors import DataError
+from onlinear.spelling import option
 from onlinear.streams.formats.format import Request
 from onlinear.streams.formats.tables.arrow_types import (
     as_bytes,
@@ -101,7 +102,7 @@ def _check_content(name: str, column: Any, origin: _BatchOrigin) -> None:
             except UnicodeDecodeError as reason:
                 raise DataError(
                     f"{origin.place(row)}: column {name!r}: {show_byte(reason)}; write the strings as UTF-8, or leave"
-                    " the column out (--drop, drop=)"
+                    f" the column out ({option('drop')})"
                 ) from error
         raise
 
