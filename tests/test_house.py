@@ -50,8 +50,6 @@ SHARED = [
         {"MarginPerceptronClassifier", "OnlineClassifier", "PerceptronClassifier", "WinnowClassifier"},
         ["onlinear/estimators/*", "onlinear/river/*"],
     ),
-    # Each command of the command line is its module's `command`.
-    ({"command"}, ["onlinear/cli/*"]),
     # A program's entry.
     ({"main"}, ["onlinear/cli/app.py", "onlinear/experiments.py"]),
 ]

@@ -37,7 +37,8 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in _MODULES:
             return None
-        command: click.Command = importlib.import_module(f"onlinear.cli.{_MODULES[cmd_name]}").command
+        module = importlib.import_module(f"onlinear.cli.{_MODULES[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 )
 @reading_options
 @print_options
-def command(
+def certify_command(
     data: tuple[str, ...],
     intercept: bool,
     normalize: bool,

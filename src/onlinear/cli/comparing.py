@@ -57,7 +57,7 @@ ALL = "all"
 @reading_options
 @new_classes_option
 @print_options
-def command(
+def compare_command(
     data: tuple[str, ...],
     rules: str,
     test: tuple[str, ...],

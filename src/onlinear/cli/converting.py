@@ -29,7 +29,7 @@ from onlinear.display import counted
 )
 @reading_options
 @print_options
-def command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **reading: Any) -> None:
+def convert_command(data: tuple[str, ...], output: str, as_json: bool, quiet: bool, **reading: Any) -> None:
     """Convert DATA to a format that is fast to read, or to libsvm text.
 
     Training on the converted Arrow or Parquet file gives the same model as training on DATA. libsvm text has numbers as

@@ -40,7 +40,7 @@ from onlinear.cli.places import check_places
 @fault_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @debug_option
-def command(
+def evaluate_command(
     model: str, data: tuple[str, ...], delta: float, strict: bool, rule: str | None, as_json: bool, **reading: Any
 ) -> None:
     """Compare the predictions of MODEL with the labels in DATA.

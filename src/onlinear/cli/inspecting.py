@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @custom_rule_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @debug_option
-def command(model: str, top: int, rule: str | None, as_json: bool) -> None:
+def inspect_command(model: str, top: int, rule: str | None, as_json: bool) -> None:
     """Describe MODEL and list its largest weights.
 
     Features without names are numbered as in libsvm files, or from 0. MODEL may also be a checkpoint. For a

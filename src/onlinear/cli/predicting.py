@@ -32,7 +32,7 @@ _AT_A_TIME = 1 << 12
 @format_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 @debug_option
-def command(
+def predict_command(
     model: str, data: tuple[str, ...], scores: bool, strict: bool, rule: str | None, as_json: bool, **reading: Any
 ) -> None:
     """Predict the labels of DATA with MODEL.

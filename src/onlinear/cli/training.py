@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @reading_options
 @new_classes_option
 @print_options
-def command(
+def train_command(
     data: tuple[str, ...],
     rule: str | None,
     output: str | None,
