@@ -50,8 +50,6 @@ SHARED = [
         {"MarginPerceptronClassifier", "OnlineClassifier", "PerceptronClassifier", "WinnowClassifier"},
         ["onlinear/estimators/*", "onlinear/river/*"],
     ),
-    # A program's entry.
-    ({"main"}, ["onlinear/cli/app.py", "onlinear/experiments.py"]),
 ]
 
 
