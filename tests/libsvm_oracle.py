@@ -44,9 +44,9 @@ def read_line(line, lowest=1, max_features=1 << 27, *, labelled=True):
         return None
     label = 0.0
     column, word = words[0]
-    if labelled or b":" not in word:
+    if labelled or b":" not in word:  # otherwise the label is ignored, and may be absent
         try:
-            label = number(word)
+            label = number(word) if labelled else 0.0
         except _NoNumberError as error:
             return Fault(column, error.overflow)
         words.pop(0)

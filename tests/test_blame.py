@@ -123,9 +123,6 @@ def weighs_by_length(self, w, x):
     return dot(w, x) + squared_norm(x)
 
 
-LARGE = "in or before round 3 an example is too large: norm.0. is inf; scale the inputs"
-
-
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize(
     ("mine", "data", "message"),
@@ -134,7 +131,6 @@ LARGE = "in or before round 3 an example is too large: norm.0. is inf; scale the
         (made(subtracts_infinities), [[1.0, 2.0], [np.inf, 1.0]], "row 1, column 0: value inf; inputs must be finite"),
         (Perceptron(), [[1e200, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
         (Perceptron(), [[1.5e308, 2.0], [-1.5e308, 1.0], [1.0, 1.0]], "row 1: its score overflows; scale the inputs"),
-        (MarginPerceptron(1.0), [[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]], LARGE),
         (made(weighs_by_length), [[1.0, 2.0], [1e200, 1.0]], "row 1: its score overflows; scale the inputs"),
     ],
 )
@@ -142,6 +138,12 @@ def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout
     Z, y = as_layout(np.array(data), layout), [1, -1, 1][: len(data)]
     with pytest.raises(DataError, match=message):
         onlinear.run(mine, Z, y)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_a_large_example_that_leaves_the_weights_finite_is_learned_from(engine, layout):
+    Z = as_layout(np.array([[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]]), layout)
+    assert np.isfinite(onlinear.run(MarginPerceptron(1.0), Z, [1, -1, 1]).weights).all()
 
 
 def test_weights_that_large_examples_have_spoilt_are_the_datas_fault(engine):
@@ -388,21 +390,6 @@ def test_a_score_that_writes_is_refused_where_no_feature_is_known_yet(score):
     )
     with pytest.raises(RuleError, match=r"score\(\) writes to (an array|the state)"):
         model.learn_one({"a": 1.0}, True)
-
-
-def spoils_another_field(self, state, x, y, score, mistake):
-    state.total[0] = math.log(state.total[0] - state.total[0])
-    return mistake
-
-
-def test_a_field_that_is_not_finite_at_the_end_is_the_rules_fault(engine):
-    start = made(
-        lambda self, state, x: dot(state.w, x),
-        spoils_another_field,
-        start=lambda self, n: Two(np.zeros(n), np.zeros(1)),
-    )
-    with pytest.raises(RuleError, match=r"in or before round 1: total\[0\] is -inf in its state"):
-        onlinear.run(start, X[:1], Y[:1], classes=(-1, 1))
 
 
 def binds_an_array_anew(self, state, x, y, score, mistake):

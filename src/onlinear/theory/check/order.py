@@ -34,7 +34,7 @@ def order_check(y: Any, classes: Any = None) -> OrderCheck:
     >>> from onlinear.theory import order_check
     >>> in_order = np.repeat([-1, 1], 500)
     >>> order_check(in_order).noticed
-    1000
+    512
     >>> order_check(np.random.default_rng(0).permutation(in_order)).noticed is None
     True
     """

@@ -107,11 +107,12 @@ def parse_lines(
             first = p
             value, p, how = decimal(at, p)
             if not labelled:
-                # Any word is fine where the label should be, and none.
-                none = at[p] == _COLON
+                # Any word is fine where the label should be, and none. One with a colon is a feature.
                 value, p, how = 0.0, first, EXACT
-                while not (none or ends(at[p])):
+                while at[p] != _COLON and not ends(at[p]):
                     p += 1
+                if at[p] == _COLON:
+                    p = first
             elif at[p] == _COLON:
                 fault, p = NO_LABEL, first
             elif at[p] == _COMMA:
