@@ -362,3 +362,23 @@ def test_certificates_of_several_classes_from_files(tmp_path, monkeypatch):
     run("train", "data.svm", "--new-classes", "-o", "model")
     failed = run("certify", "--model", "model", "data.svm", code=1)
     assert "no certificate if classes were added" in failed.stderr
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_new_labels_of_unsigned_integers_stay_what_they_are(size, tmp_path):
+    X, y = np.eye(6), np.array([3, 2**53, 2**53 + 1, 7, 2**63 + 5, 2**53 + 1], dtype=np.uint64)
+    blocks = [(X[i : i + size], y[i : i + size]) for i in range(0, 6, size)]
+    run = onlinear.run(Perceptron(), blocks, new_classes=True)
+    assert run.classes.dtype == np.uint64
+    assert run.classes.tolist() == sorted(set(y.tolist()))
+    run.save(tmp_path / "model")
+    assert onlinear.load(tmp_path / "model").classes.tolist() == run.classes.tolist()
+
+
+def test_what_is_found_in_arrays_is_not_declared():
+    X, y = np.eye(4), np.array([-1, 1, -1, 1])
+    first = onlinear.train(Perceptron(), X, y, classes=[1, -1])
+    assert onlinear.train(Perceptron(), X, y, state=first).rounds == 8
+    three = onlinear.run(Perceptron(), np.eye(3), [-1, 0, 1])
+    assert onlinear.train(Perceptron(), X[:, :3], y, state=three).rounds == 7
+    assert three.evaluate(onlinear.open_stream(X[:, :3], y)).examples == 4

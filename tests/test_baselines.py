@@ -94,14 +94,14 @@ def test_what_a_summary_says():
     assert f"{remark} an intercept, scaled" in repr(bad)
     assert "shuffled examples" not in repr(bad)
     assert "shuffled examples or" in repr(onlinear.run(Perceptron(), X, np.resize([0, 1], 200)))
-    assert "Worse than the last label" not in repr(bad)
+    assert "Worse than repeating the last label" not in repr(bad)
     same = onlinear.run(Perceptron(), np.random.default_rng(0).permutation(y)[:, None] * 0.0, y, fit_intercept=True)
     assert f"{remark} scaled" in repr(same)
     assert "order" not in repr(onlinear.run(Perceptron(), X, np.random.default_rng(0).permutation(y)))
     hidden = onlinear.run(Perceptron(), X, SORTED)
     assert hidden.mistakes == 3
     assert "majority so far 50 (25.00%), last label 1 (0.50%)" in repr(hidden)
-    assert "Worse than the last label" in repr(hidden)
+    assert "Worse than repeating the last label" in repr(hidden)
     assert "Worse than the most" not in repr(hidden)
     assert "The labels are not in random order (noticed at round 200)." in repr(hidden)
 
@@ -189,7 +189,7 @@ def test_the_command_line_says_once_where_the_order_was_noticed(tmp_path):
     result = run("train", path, "--passes", 2)
     (notice,) = [line for line in result.stderr.splitlines() if "order" in line]
     assert notice.startswith(f"{path}:128: the labels up to here are not in random order. ")
-    assert "shuffle (--shuffle)" in notice
+    assert "shuffle all examples (--shuffle)" in notice
     assert "(noticed at round 128)" in result.stdout
     quiet = run("train", path, "--quiet")
     assert quiet.stderr == ""

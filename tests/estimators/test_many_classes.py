@@ -70,7 +70,7 @@ def test_new_classes_are_refused_where_they_were_not_asked_for():
         model.partial_fit(X, ["a", "c", "b"])
     with pytest.raises(DataError, match=r"unknown labels \['c'\]; the classes are \['a', 'b'\]"):
         model.partial_fit(X, ["a", "b", "b"], classes=["a", "b", "c"])
-    with pytest.raises(ParameterError, match="train with new classes from the start"):
+    with pytest.raises(ParameterError, match="train anew with one for each class"):
         model.set_params(new_classes=True).partial_fit(X, ["a", "c", "b"])
     model = onlinear.PerceptronClassifier(new_classes=True).partial_fit(X, ["a", "b", "a"])
     bad = np.where(X > 0, np.inf, X)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onlinear.atomic import check_replaceable
 from onlinear.cli import rule_spec
 from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
@@ -84,6 +85,8 @@ def certify_command(
         labels=reading["labels"],
         rule=rule_spec.file_of(rule),
     )
+    if output is not None:
+        check_replaceable(output)
     run = None if model is None else load_model(model, rule)
     silent = quiet or as_json
     stream = open_data(data, reading, output=output, like=run)

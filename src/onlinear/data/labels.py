@@ -168,10 +168,10 @@ def _joined(labels: NDArray[Any], label: Any, place: str) -> NDArray[Any]:
     value = plain(label) if labels.dtype.kind in "iu" else label
     if isinstance(value, str | bytes):
         check_text_label(value, place)
-    joined = np.append(labels, value)
-    number = "biuf"
-    same = joined.dtype.kind == labels.dtype.kind or (joined.dtype.kind in number and labels.dtype.kind in "iuf")
-    if not same or (joined.dtype != labels.dtype and joined[:-1].tolist() != labels.tolist()):
+    same = labels.dtype.kind in "iu" and isinstance(value, int) and np.can_cast(np.min_scalar_type(value), labels.dtype)
+    joined = np.append(labels, np.asarray(value, dtype=labels.dtype if same else None))
+    same = joined.dtype.kind == labels.dtype.kind or (joined.dtype.kind in "biuf" and labels.dtype.kind in "iuf")
+    if not same or (joined.dtype != labels.dtype and joined.tolist() != [*labels.tolist(), value]):
         raise DataError(
             f"{place}: label {show(label)}, after labels such as {show(labels[0])}; labels must be of one type"
         )

@@ -193,9 +193,12 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 def checked_list(y: Any) -> Any:
     """Return labels unchanged; raise if some are masked or missing, or if NumPy would convert numbers to strings."""
     check_unmasked("y", y)
-    if hasattr(y, "isna") or getattr(y, "dtype", None) == "object":
+    if getattr(y, "dtype", None) == "object":
         for i, label in enumerate(np.asarray(y).flat):
             check_label(label, name_row(i))
+    elif hasattr(y, "isna") and np.asarray(y.isna()).any():
+        i = int(np.argmax(np.asarray(y.isna())))
+        check_label(np.asarray(y).flat[i], name_row(i))
     return as_labels(y, len(y)) if isinstance(y, list | tuple) else y
 
 

@@ -45,7 +45,8 @@ def baseline_facts(state: State) -> list[tuple[str, str]]:
     if mistakes > majority:
         facts += wrapped("", f"Worse than the most frequent label so far: try {_remedies(state)}.")
     if last_label < min(mistakes, majority):
-        facts += wrapped("", "Worse than the last label: neighbouring labels are alike.")
+        why = ": neighbouring labels are alike" if order_facts(state) else ""
+        facts += wrapped("", f"Worse than repeating the last label{why}.")
     return facts
 
 
@@ -73,8 +74,8 @@ def order_facts(state: State) -> list[tuple[str, str]]:
 def in_another_order() -> str:
     """Return what the order of the labels may mean, and what to do."""
     return (
-        f"In another order there may be many more mistakes: shuffle ({option('shuffle')}), unless new examples come in"
-        " this order."
+        f"In another order there may be many more mistakes: shuffle all examples ({option('shuffle')}), unless new ones"
+        " come in this order."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from onlinear.data.labels import show
-from onlinear.display import TextTable, rounded_up
+from onlinear.display import TextTable, counted, rounded_up
 from onlinear.runs.baselines import in_another_order
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
@@ -75,7 +75,8 @@ class Comparison(list[Run]):
         if self.tests:
             test = self.tests[0]
             label, n = show(test.baseline_label), test.examples
-            said.append(f"test: {n:,} examples; always {label} would be right on {test.baseline:.2%}")
+            left = f", {counted(test.skipped, 'line')} skipped" if test.skipped else ""
+            said.append(f"test: {n:,} examples{left}; always {label} would be right on {test.baseline:.2%}")
             if len(self) > 1 and test.interval is not None:
                 said.append("each interval holds for its rule alone, not for the best of several")
             if test.interval is None:

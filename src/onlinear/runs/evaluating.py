@@ -23,7 +23,7 @@ from onlinear.streams.stream import Stream
 
 _MOST_CLASSES = 1 << 10
 """The largest number of classes with a confusion matrix, which then takes 8 MB."""
-_INEXACT = 1e-12
+_INEXACT = 5e-10
 """More than the relative error of SciPy's quantiles, by which the interval is widened."""
 
 

@@ -216,7 +216,7 @@ class Learner:
         if isinstance(self.classes, ManyClasses):
             return self.classes
         raise ParameterError(
-            f"two classes share one weight vector; start with a vector for each class ({option('new_classes', True)})"
+            f"two classes share one weight vector; train anew with one for each class ({option('new_classes', True)})"
         )
 
     def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:

@@ -282,7 +282,8 @@ class Run(Facts):
         labels = [show(label) for label in self.classes[:_SHOWN]] + ["…"] * (self.classes.size > _SHOWN)
         if self.state.multiclass:
             classes = f"{self.classes.size}: {', '.join(labels)}"
-            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + " by class"
+            more = ", …" * (self.classes.size > _SHOWN)
+            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + f"{more} by class"
         else:
             classes = f"{labels[0]} (negative), {labels[1]} (positive)"
             by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"

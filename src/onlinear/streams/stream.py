@@ -122,9 +122,8 @@ class Stream:
         """Use a learner's labels; raise if others were declared."""
         if self._any_label:
             return
-        known = self._known_labels()
-        if known is not None:
-            declared = labels_like(checked_labels(known), classes.labels)
+        if self.declared is not None:
+            declared = labels_like(checked_labels(self.declared), classes.labels)
             if not np.array_equal(declared, classes.labels):
                 mine, others = map(list_labels, (declared, classes.labels))
                 raise ParameterError(f"{option('classes')} are {mine}, but the run has {others}, in this order")
