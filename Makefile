@@ -17,7 +17,7 @@ compiled: $(READY)
 	$(PYTEST) --durations=15
 
 uncompiled: $(READY)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=uncompiled tests/properties tests/test_rules.py tests/test_runs.py tests/test_converge.py
 
 # For daily work: no slow tests, and few examples of each property.
 check: lint quick

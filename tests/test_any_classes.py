@@ -181,7 +181,7 @@ def test_wide_examples_end_the_look(monkeypatch):
 def test_labels_that_look_like_numbers_to_predict_are_not_taken_for_classes():
     y = np.arange(3000.0) / 7
     for data in (iter(labelled(y, 100)), onlinear.open_stream(labelled(y, 100))):
-        with pytest.raises(DataError, match=rf"row {MOST_FOUND}: this is the 1,001th label; are these classes"):
+        with pytest.raises(DataError, match=rf"row {MOST_FOUND}: more than 1,000 labels; are these classes"):
             onlinear.run(Perceptron(), data)
     assert onlinear.run(Perceptron(), *labelled(y, 3000)[0], classes=y).classes.size == 3000
 
@@ -382,3 +382,10 @@ def test_what_is_found_in_arrays_is_not_declared():
     three = onlinear.run(Perceptron(), np.eye(3), [-1, 0, 1])
     assert onlinear.train(Perceptron(), X[:, :3], y, state=three).rounds == 7
     assert three.evaluate(onlinear.open_stream(X[:, :3], y)).examples == 4
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_labels_that_cannot_be_ordered_are_refused(passes):
+    labels = np.array(["a", 1, "b", 2.5], dtype=object)
+    with pytest.raises(DataError, match=r"the labels cannot be (compared|ordered)"):
+        onlinear.train(Perceptron(), np.eye(4), labels, new_classes=True, passes=passes)

@@ -9,8 +9,24 @@ import pytest
 
 import onlinear
 import onlinear.river
+from onlinear.data.labels import declared_classes
+from onlinear.data.matrices import as_matrix
+from onlinear.data.numbered import numbered_chunk
 from onlinear.errors import DataError, RuleError
-from onlinear.rules import MarginPerceptron, Perceptron, Winnow, add, dot, rule, size, squared_norm, trial, value
+from onlinear.rules import (
+    TOO_LARGE,
+    MarginPerceptron,
+    Perceptron,
+    Winnow,
+    add,
+    dot,
+    rule,
+    size,
+    squared_norm,
+    trial,
+    value,
+)
+from onlinear.runs.learner import Learner
 from strategies import as_layout
 
 X = np.arange(1.0, 31.0).reshape(10, 3)
@@ -141,9 +157,43 @@ def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_a_large_example_that_leaves_the_weights_finite_is_learned_from(engine, layout):
-    Z = as_layout(np.array([[1e200, 2.0], [0.0, 1.0], [1.0, 1.0]]), layout)
-    assert np.isfinite(onlinear.run(MarginPerceptron(1.0), Z, [1, -1, 1]).weights).all()
+@pytest.mark.parametrize("labels", [[1, -1, 1], [0, 1, 2]], ids=["two classes", "three"])
+def test_the_squared_norm_of_the_weights_does_not_overflow_unnoticed(engine, layout, labels):
+    Z = np.array([[1.0, 2.0], [3e154, 2.0], [3e154, 1.0]])
+    with pytest.raises(DataError, match="row 1: its values are too large to learn from; scale the inputs"):
+        onlinear.run(MarginPerceptron(1.0), as_layout(Z, layout), labels)
+    learned = onlinear.run(MarginPerceptron(1.0), as_layout(Z / 1e10, layout), labels)
+    assert np.isfinite(learned.state.arrays.norm).all()
+
+
+def test_what_update_refuses_is_not_counted(engine):
+    def refuses(self, w, x, y, score, mistake):
+        if trial(x) > 2:
+            return TOO_LARGE
+        add(w, y, x)
+        return mistake
+
+    learner = Learner(made(update=refuses), declared_classes([-1, 1]), fit_intercept=False, normalize=False)
+    learner.begin(3)
+    chunk = numbered_chunk(as_matrix(X), Y)
+    assert learner.learn(chunk.block(slice(0, 10)), chunk.codes(learner.classes, slice(0, 10))) == 2
+    assert (learner.rounds, learner.updates, learner.mistakes) == (2, 2, 2)
+    assert isinstance(learner.refuse(chunk, 2), DataError)
+
+
+def test_a_state_spoilt_in_the_last_round_is_noticed(engine):
+    def spoils(self, state, x, y, score, mistake):
+        state.total[0] += 1e308
+        return 0.0
+
+    mine = made(
+        score=lambda self, state, x: dot(state.w, x),
+        update=spoils,
+        start=lambda self, n: Two(np.zeros(n), np.zeros(1)),
+    )
+    onlinear.run(mine, X[:1], Y[:1], classes=[-1, 1])
+    with pytest.raises(RuleError, match=r"failed in or before round 2: total\[0\] is inf in its state"):
+        onlinear.run(mine, X[:2], Y[:2])
 
 
 def test_weights_that_large_examples_have_spoilt_are_the_datas_fault(engine):

@@ -390,3 +390,39 @@ def test_new_columns_and_categories_of_a_table(tmp_path):
         assert run.evaluate(stream).unknown == 1
     with pytest.raises(DataError, match=r"new.csv:3, .*c=z.*: the model has no such feature; it has 3"):
         run.evaluate(stream, strict=True)
+
+
+@pytest.mark.parametrize("rule", [Perceptron(), Winnow(), Winnow(threshold=2.0)], ids=repr)
+def test_predicting_notices_new_categories_as_evaluating_does(tmp_path, rule):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("c,d,label\nx,u,yes\ny,v,no\n")
+    new.write_text("c,d,label\nx,new,yes\nother,last,no\ny,new,yes\nx,u,yes\n")
+    run = onlinear.train(rule, onlinear.open_stream(old))
+    stream = onlinear.open_stream(new, like=run, labelled=False)
+    labelled = onlinear.open_stream(new, like=run)
+    effect = "first weights" if rule == Winnow(threshold=2.0) else "no effect"
+    words = rf"3 of 4 examples .*{effect} \(first: .*new.csv:2, feature 'd=new'"
+    with pytest.warns(DataWarning, match=words):
+        predicted = np.concatenate([labels for labels, _ in run.predictions(stream)])
+    with pytest.warns(DataWarning, match=words):
+        found = run.evaluate(labelled)
+    assert found.correct == (predicted == ["yes", "no", "yes", "yes"]).sum()
+    for ask in (lambda: list(run.predictions(stream, strict=True)), lambda: run.evaluate(labelled, strict=True)):
+        with pytest.raises(DataError, match=r"new.csv:2, feature 'd=new': the model has no such feature; it has 4"):
+            ask()
+
+
+def test_predicting_says_which_columns_it_does_not_read(tmp_path):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("a,c,label\n1,x,yes\n-2,y,no\n")
+    new.write_text("id,a,c,when\n7,1,x,now\n8,-2,y,then\n")
+    run = onlinear.train(Perceptron(), onlinear.open_stream(old))
+    stream = onlinear.open_stream(new, like=run, labelled=False)
+    assert stream.unknown_columns == ("id", "when")
+    with pytest.warns(DataWarning, match="these columns are not among the model's and not read: 'id', 'when'"):
+        assert [label for labels, _ in run.predictions(stream) for label in labels] == ["yes", "no"]
+    with pytest.raises(DataError, match="these columns are not among the model's: 'id', 'when'"):
+        next(run.predictions(stream, strict=True))
+    plain = onlinear.open_stream(old, like=run, labelled=False)
+    assert plain.unknown_columns == ()
+    assert len(list(run.predictions(plain, strict=True))) == 1

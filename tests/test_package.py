@@ -23,8 +23,8 @@ PUBLIC = {
     "onlinear.estimators": """BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier OnlineClassifier
         PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream convert open_stream",
-    "onlinear.rules": """MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow add dot
-        index rule size squared_norm trial uniform value weight""",
+    "onlinear.rules": """TOO_LARGE MarginPerceptron Perceptron RandomizedWeightedMajority Rule WeightedMajority Winnow
+        add dot index rule size squared_norm trial uniform value weight""",
     "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
     "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Limits Margin

@@ -352,6 +352,12 @@ def test_with_the_names_of_a_model_features_keep_their_numbers(folder, first, se
         reader = csv_of(folder / "data.csv", as_csv(kinds, rows), reading, names=names, labelled=labelled)
         found, labels, faults = collected(reader)
     expected, features = oracle([row[:-1] for row in rows], kinds, names=names, labelled=labelled)
+    if not labelled:
+        # New names are not kept; they stand after the known ones, so that it can be said that there are some.
+        _, all_features = oracle([row[:-1] for row in rows], kinds, names=names)
+        new = [sorted(value for number, value in row.items() if number >= len(names)) for row in all_features]
+        assert [sorted(v for j, v in row.items() if j >= len(names)) for row in nonzero(found)] == new
+        found = [{j: v for j, v in row.items() if j < len(names)} for row in found]
     assert (reader.names, nonzero(found), faults) == (expected, nonzero(features), [])
     assert labels == ([row[-1] for row in rows] if labelled else [0.0] * len(rows))
     assert reader.kinds == kinds
@@ -531,7 +537,8 @@ def test_features_and_drop_choose_columns_in_the_order_of_the_table(folder):
 def test_to_predict_no_label_is_needed_and_one_that_is_there_is_left_out(folder):
     for text in (SMALL, "age,colour,id\n30,red,1\n40,blue,2\n"):
         reader = csv_of(folder / "data.csv", text, labelled=False, names=("id", "age", "colour=blue"))
-        assert collected(reader) == ([{0: 1.0, 1: 30.0}, {0: 2.0, 1: 40.0, 2: 1.0}], [0.0, 0.0], [])
+        # The new colour stands after the known features, and is not kept.
+        assert collected(reader) == ([{0: 1.0, 1: 30.0, 3: 1.0}, {0: 2.0, 1: 40.0, 2: 1.0}], [0.0, 0.0], [])
         assert (reader.names, reader.width) == (("id", "age", "colour=blue"), 3)
 
 

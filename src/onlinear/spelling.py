@@ -28,6 +28,26 @@ def option(name: str, value: Any = None) -> str:
     return _options[name] if value in (None, True) else f"{_options[name]} {value}"
 
 
+def advice(*pieces: tuple[str, str, Any]) -> list[str]:
+    """Return the pieces of advice that can be followed: all in Python, and in a command those whose option it has.
+
+    Parameters
+    ----------
+    *pieces : (str, str, object)
+        Words with ``{}`` in the place of the option; the option; its value or None.
+
+    Examples
+    --------
+    >>> pieces = ("declare them ({})", "classes", None), ("accept new ones ({})", "new_classes", True)
+    >>> advice(*pieces)
+    ['declare them (classes)', 'accept new ones (new_classes=True)']
+    >>> with command_line({"classes": "--classes"}):
+    ...     advice(*pieces)
+    ['declare them (--classes)']
+    """
+    return [words.format(option(name, value)) for words, name, value in pieces if not _options or name in _options]
+
+
 @contextlib.contextmanager
 def command_line(options: Mapping[str, str]) -> Iterator[None]:
     """Spell arguments as these options of a command, as long as it runs."""

@@ -4,11 +4,14 @@ import ast
 import re
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import onlinear
 from command_line import run
+from onlinear.cli.app import commands
 from onlinear.errors import OnlinearError, ParameterError
 from onlinear.rules import Perceptron
 from onlinear.spelling import command_line, option
@@ -87,3 +90,47 @@ def test_an_error_leaves_the_words_of_python_behind(folder):
     run("train", "one.svm", "-o", "model", code=1)
     with pytest.raises(OnlinearError, match=r"declare all labels \(classes\)"):
         onlinear.run(Perceptron(), onlinear.open_stream(folder / "one.svm"))
+
+
+FAULTS = {
+    "word.csv": "a,label\n1,1\nx,0\n",
+    "empty.csv": "a,label\n1,1\n,0\n",
+    "third.csv": "a,label\n1,1\n2,0\n3,2\n",
+}
+NAMED = re.compile(r"--[a-z-]+")
+
+
+@pytest.mark.parametrize("file", FAULTS)
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "convert", "certify", "compare"])
+def test_a_command_advises_only_what_it_offers(tmp_path, monkeypatch, command, file):
+    monkeypatch.chdir(tmp_path)
+    Path("good.csv").write_text("a,label\n1,1\n2,0\n")
+    Path(file).write_text(FAULTS[file])
+    run("train", "good.csv", "-o", "model", "-q")
+    arguments = {
+        "train": [file, "-o", "new", "--kind", "a=number", "--classes", "0,1"],
+        "predict": ["model", file],
+        "evaluate": ["model", file],
+        "convert": [file, "-o", "new.svm", "--kind", "a=number", "--classes", "0,1"],
+        "certify": [file, "--model", "model"],
+        "compare": [file, "--rules", "perceptron", "--kind", "a=number", "--classes", "0,1"],
+    }[command]
+    failed = CliRunner().invoke(commands, [command, *arguments])
+    assert failed.exit_code == (0 if (command, file) == ("predict", "third.csv") else 1)
+    said = failed.stderr.splitlines()[-1] if failed.exit_code else ""
+    assert not ARGUMENT.search(said)
+    assert set(NAMED.findall(said)) <= options_of(command)
+
+
+def options_of(command):
+    context = click.Context(commands)
+    return {name for one in commands.get_command(context, command).params for name in one.opts}
+
+
+def test_options_of_a_checkpoint_have_the_names_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("good.svm").write_text("1 1:1\n-1 2:1\n" * 50)
+    Path("bad.svm").write_text("1 1:1\n-1 2:1\n" * 50 + "what\n")
+    run("train", "bad.svm", "-o", "model", "--checkpoint", "c", "--every", "0", "-q", code=1)
+    failed = run("train", "bad.svm", "-o", "model", "--checkpoint", "c", "--intercept", "-q", code=1)
+    assert "c: this checkpoint was made with --intercept = False, not True" in failed.stderr

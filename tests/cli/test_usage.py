@@ -43,7 +43,7 @@ ROOT = Path(__file__).parents[2]
         (["train", "real.svm", "-o", "real.svm"], "real.svm is among the data, and would be overwritten"),
         (["train", "real.svm", "-o", "."], ". is a folder"),
         (["train", "real.svm", "--quarantine", "aside"], "--quarantine needs --on-error skip"),
-        (["train", "real.svm", "--classes", "1"], "must be two labels"),
+        (["train", "real.svm", "--classes", "1"], "is one label; there must be at least two"),
         (["train", "mail.csv", "--drop", "a,,b"], "'a,,b' has an empty name"),
         (["train", "real.svm", "--max-features", "0"], "--max-features"),
         (["compare", "real.svm", "--rules", ","], "no rule is given"),

@@ -45,7 +45,7 @@ def predict_command(
     """
     import numpy as np
 
-    from onlinear.data.labels import plain
+    from onlinear.data.one_label import plain
 
     run = load_model(model, rule)
     try:

@@ -126,7 +126,8 @@ def show_labels(classes: Any, *, as_json: bool, quiet: bool, columns: dict[str, 
 
 def mapping(classes: Any) -> str:
     """Return the labels as text; of two, which is negative and which is positive."""
-    from onlinear.data.labels import list_labels, show
+    from onlinear.data.labels import list_labels
+    from onlinear.data.one_label import show
 
     if classes.size != 2:
         return f"labels: {classes.size:,}: {list_labels(classes)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -13,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.checks import check_unmasked
+from onlinear.data.one_label import can_be_label, check_label, check_text_label, plain, show
 from onlinear.errors import DataError, ParameterError
-from onlinear.spelling import option
+from onlinear.spelling import advice, option
 
 _SEARCHED = 1 << 16
 """Labels that are searched at a time."""
@@ -41,7 +41,7 @@ def declare_labels() -> str:
 
 def declare_or_accept() -> str:
     """Return what to do about an unknown label where something is learned."""
-    return f"{declare_labels()}, or accept new ones ({option('new_classes', True)})"
+    return ", or ".join([declare_labels(), *advice(("accept new ones ({})", "new_classes", True))])
 
 
 class Classes:
@@ -262,12 +262,6 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     return labels
 
 
-def check_text_label(label: Any, place: str) -> None:
-    """Raise if a label ends in a null character, which NumPy takes for the end of the text."""
-    if label[-1:] in ("\0", b"\0"):
-        raise DataError(f"{place}: label {label!r} ends in a null character; remove it")
-
-
 def checked_labels(classes: Any) -> NDArray[Any]:
     """Return the labels that the caller has declared as an array; they must be distinct and of one type."""
     labels = np.asarray(classes)
@@ -276,7 +270,7 @@ def checked_labels(classes: Any) -> NDArray[Any]:
         with contextlib.suppress(TypeError):  # where they cannot be ordered
             if np.unique(labels).size == labels.size:
                 return labels
-    raise ParameterError(f"classes is {classes!r}; it must list distinct labels of one type")
+    raise ParameterError(f"{option('classes')}: {classes!r}; they must be distinct labels of one type")
 
 
 def declared_classes(classes: Any) -> Classes:
@@ -286,12 +280,14 @@ def declared_classes(classes: Any) -> Classes:
     except ParameterError:
         labels = np.empty(0)
     if labels.size != 2:
-        raise ParameterError(f"classes is {classes!r}; it must be two labels of one type: (negative, positive)")
+        raise ParameterError(f"{option('classes')}: {classes!r}; they must be two labels of one type, negative first")
     return Classes(labels)
 
 
 def named_classes(classes: Any) -> Classes | ManyClasses:
     """Return the labels that the caller has declared, in the caller's order: two (negative, positive), or more."""
+    if np.size(classes) == 1:
+        raise ParameterError(f"{option('classes')}: {classes!r} is one label; there must be at least two")
     return ManyClasses(checked_labels(classes)) if np.size(classes) > 2 else declared_classes(classes)
 
 
@@ -309,10 +305,8 @@ def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list
             known.append(part[i])
             fresh &= ~_equal(part, part[i])
             if len(known) > MOST_FOUND:
-                raise DataError(
-                    f"{place(first + i)}: this is the {len(known):,}th label; are these classes, or numbers to"
-                    f" predict? If they are classes, {declare_labels()}"
-                )
+                doubt = f"more than {MOST_FOUND:,} labels; are these classes, or numbers to predict?"
+                raise DataError(f"{place(first + i)}: {doubt} If they are classes, {declare_labels()}")
     return known
 
 
@@ -345,7 +339,10 @@ def found_classes(labels: list[Any]) -> Classes | ManyClasses:
 def rows_of_new_labels(y: NDArray[Any], known: ManyClasses) -> list[int]:
     """Return the rows at which a label appears that is not known, and not in an earlier row."""
     unknown = np.flatnonzero(known.unknown(y))
-    _, firsts = np.unique(y[unknown], return_index=True)
+    try:
+        _, firsts = np.unique(y[unknown], return_index=True)
+    except TypeError as error:
+        raise DataError(f"the labels cannot be ordered: {error}; labels must be of one type") from error
     rows: list[int] = np.sort(unknown[firsts]).tolist()
     return rows
 
@@ -362,39 +359,8 @@ def cut_at_new_labels(y: NDArray[Any], known: ManyClasses) -> Iterator[tuple[sli
         yield slice(first, end), y[first : first + 1]
 
 
-def check_label(label: Any, place: str) -> None:
-    """Raise if a label is missing or infinite."""
-    if not can_be_label(label):
-        raise DataError(f"{place}: {describe_missing(label)}")
-
-
-def describe_missing(label: Any) -> str:
-    """Return what is wrong with a label that is missing or infinite."""
-    return "label is NaN" if isinstance(label, float | np.floating) and math.isnan(label) else f"label is {show(label)}"
-
-
-def can_be_label(label: Any) -> bool:
-    """Tell whether a label is neither missing nor infinite."""
-    # pandas' NA is not equal to itself, nor to anything: it cannot even be asked.
-    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
-        return False
-    return not (isinstance(label, float | np.floating) and not math.isfinite(label))
-
-
 def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
     try:
         return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
     except TypeError:
         return np.fromiter((can_be_label(one) and bool(one == label) for one in y), dtype=bool, count=y.size)
-
-
-def plain(label: Any) -> Any:
-    """Return a label as a plain value: a float that is a whole number as an integer."""
-    value = label.item() if isinstance(label, np.generic) else label
-    whole = isinstance(value, float) and abs(value) <= 2.0**53 and value == int(value)
-    return int(value) if whole else value
-
-
-def show(label: Any) -> str:
-    """Return a label as it is written in Python."""
-    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import declare_labels, distinct, plain, second_label, show
+from onlinear.data.labels import declare_labels, distinct, second_label
+from onlinear.data.one_label import plain, show
 from onlinear.errors import DataError
 
 LOOK = 4096

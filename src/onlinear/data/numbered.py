@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk, Fault
-from onlinear.data.labels import as_labels, can_be_label, describe_missing
+from onlinear.data.labels import as_labels
 from onlinear.data.matrices import Matrix, as_matrix
+from onlinear.data.one_label import can_be_label, describe_missing
 from onlinear.errors import DataError
 
 

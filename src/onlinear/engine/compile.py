@@ -23,6 +23,8 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import datamodel, errors
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import infer_global
 from numba.extending import (
     NativeValue,
     models,
@@ -36,7 +38,8 @@ from onlinear.engine import algebra, draws, flat, rows, vectors
 from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
-from onlinear.engine.passes import all_finite, best_but, learn, learn_classes
+from onlinear.engine.passes import all_finite, best_but, is_refusal, learn, learn_classes
+from onlinear.engine.protocol import METHODS
 from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
 
@@ -69,6 +72,10 @@ class RecordType(types.NamedTuple):
         self.count = len(members)
         listed = ", ".join(f"{field}: {member}" for field, member in zip(fields, members, strict=True))
         types.Type.__init__(self, f"{name}[{digest}]({listed})")
+
+    def __bool__(self) -> bool:
+        # A tuple without entries would be False, and numba takes a method of something False for a plain function.
+        return True
 
     @property
     def key(self) -> str:
@@ -125,20 +132,21 @@ _forms: dict[Callable[..., Any], Callable[..., Any]] = {}
 """The functions that compiled code may call, and what it then runs."""
 
 
-def teach(function: Callable[..., Any], form: Callable[..., Any] | None = None, *, inline: str = "never") -> None:
-    """Let compiled code call a plain function: as it stands, or as another form of it.
-
-    Parameters
-    ----------
-    function : function
-        As Python code calls it.
-    form : function, optional
-        What compiled code runs instead, with the same result: for example a call of an intrinsic.
-    inline : {"never", "always"}
-        Whether it is put into the caller before types are known, which pays for the short ones in a loop.
-    """
+def teach(function: Callable[..., Any], form: Callable[..., Any] | None = None) -> None:
+    """Let compiled code call a plain function: as it stands, or as another form of it, with the same result."""
     _forms[function] = function if form is None else form
-    overload(function, inline=inline, strict=False)(_always(_forms[function]))
+    overload(function, strict=False)(_always(_forms[function]))
+
+
+def teach_intrinsic(function: Callable[..., Any], intrinsic: Any) -> None:
+    """Let compiled code run an intrinsic where it calls a plain function.
+
+    The call itself is then given the intrinsic's type: a form that calls it would be one more function to compile.
+    """
+    context = cpu_target.typing_context
+    context.refresh()
+    _forms[function] = intrinsic
+    infer_global(function, context.resolve_value_type(intrinsic))
 
 
 def _always(function: Any) -> Any:
@@ -154,7 +162,7 @@ def _teach_operation(operation: Callable[..., Any], forms: dict[type, Any], inli
         return next((forms[layout] for layout in layouts if layout in forms), None)
 
 
-_INLINE = {rows.open_rows, rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
+_INLINE = {rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
 
 for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS).items():
     _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
@@ -173,25 +181,31 @@ for _plain in (
     algebra.is_advice,
     all_finite,
     best_but,
+    is_refusal,
     draws.mix,
     draws.uniform,
 ):
     teach(_plain)
 teach(draws.unsigned, lambda n: np.uint64(n))
-teach(flat.address, lambda array: vectors.address(array), inline="always")
-teach(flat.lane_dot, lambda a, i, b, j, n: vectors.lane_dot(a, i, b, j, n), inline="always")
-teach(flat.lane_add, lambda a, i, c, b, j, n: vectors.lane_add(a, i, c, b, j, n), inline="always")
+teach_intrinsic(flat.address, vectors.address)
+teach_intrinsic(flat.lane_dot, vectors.lane_dot)
+teach_intrinsic(flat.lane_add, vectors.lane_add)
+teach_intrinsic(flat.all_below, vectors.all_below)
+# These loops are long: they stay functions of their own.
 teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
 teach(
     flat.sparse_class_sums,
     lambda w, b, c, x, j, i, n, a, s, f: vectors.sparse_class_sums(w, b, c, x, j, i, n, a, s, f),
 )
-teach(flat.all_below, lambda a, i, n, limit: vectors.all_below(a, i, n, limit), inline="always")
 
 
 # --- Rules ----------------------------------------------------------------------------------------
 
 _known_methods: set[str] = set()
+_WITHIN = {"forceinline": True, "boundscheck": True}
+"""How methods are compiled that become part of a pass: their indices are checked as its own are."""
+_PARAMETERS = {"accepts": 1} | {method.name: len(method.parameters) for method in METHODS.values() if method.compiled}
+"""The number of parameters, after self, of the methods that passes call."""
 
 
 def _teach_method(name: str) -> None:
@@ -199,10 +213,20 @@ def _teach_method(name: str) -> None:
     if name in _known_methods:
         return
 
-    @overload_method(RecordType, name, inline="always", strict=False)
-    def resolve(self: Any, *args: Any) -> Any:
+    def find(self: Any, *args: Any) -> Any:
         return _snapshots[self.key].methods.get(name)
 
+    # Both ways the method becomes part of the pass. Left to LLVM it is typed once rather than at each attempt to type
+    # the pass, but numba must know how many parameters it has.
+    fixed = {
+        1: lambda self, a: find(self),
+        2: lambda self, a, b: find(self),
+        5: lambda self, a, b, c, d, e: find(self),
+    }
+    if name in _PARAMETERS:
+        overload_method(RecordType, name, jit_options=_WITHIN, strict=False)(fixed[_PARAMETERS[name]])
+    else:
+        overload_method(RecordType, name, inline="always", strict=False)(find)
     _known_methods.add(name)
 
 

@@ -28,12 +28,23 @@ REACH: Final = 1
 MISTAKE: Final = 1
 UPDATE: Final = 2
 
+TOO_LARGE: Final = -math.inf
+"""What `update` returns for an example whose values are too large for it; it must not have changed the state."""
 BAD_STEP: Final = "update() returned a step that is negative or not finite"
 
 
 def sign(self: Any, score: float, t: int) -> int:
     """Predict by the sign of the score."""
     return (score > 0.0) - (score < 0.0)
+
+
+def is_refusal(step: float) -> bool:
+    """Tell whether `update` has refused the example; raise for what is no size of a step."""
+    if 0.0 < step < math.inf:
+        return False
+    if step == TOO_LARGE:
+        return True
+    raise ValueError(BAD_STEP)
 
 
 def learn(
@@ -81,13 +92,13 @@ def learn(
         y_hat = int(rule.predict(score, t))
         y_hat += tie * (y_hat == 0)
         mistake = y_hat != y_i
+        step = 1.0 * rule.update(state, x, float(y_i), score, mistake)
+        if step != 0.0 and is_refusal(step):
+            break
         if mistake:
             mistakes_positive += y_i > 0
             mistakes_negative += y_i < 0
-        step = 1.0 * rule.update(state, x, float(y_i), score, mistake)
         if step != 0.0:
-            if not 0.0 < step < math.inf:
-                raise ValueError(BAD_STEP)
             updates += 1
             if additive:
                 steps += step
@@ -188,11 +199,11 @@ def learn_classes(
             score = float(room[right]) - float(room[wrong])
             mistake = not score > 0.0
             step = 1.0 * rule.update(state, PairRow(x, classes, right, wrong), 1.0, score, mistake)
+        if step != 0.0 and is_refusal(step):
+            break
         if mistake:
             counts[MISTAKES + right] += 1
         if step != 0.0:
-            if not 0.0 < step < math.inf:
-                raise ValueError(BAD_STEP)
             updates += 1
             if additive:
                 steps += step

@@ -56,7 +56,8 @@ _METHODS = (
         required=True,
         text="""
         Learn from the label y = ±1, in place. Return whether a step was taken; a rule that adds λ·y·x to its
-        weights, λ ≥ 0, may return λ.
+        weights, λ ≥ 0, may return λ. ``TOO_LARGE`` refuses an example whose squares overflow, for instance; the state
+        must be unchanged then.
         """,
     ),
     Method(

@@ -15,8 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.checks import check_unmasked
-from onlinear.data.labels import as_labels, check_label, name_row, show
+from onlinear.data.labels import as_labels, name_row
 from onlinear.data.matrices import check_matrix
+from onlinear.data.one_label import check_label, show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie

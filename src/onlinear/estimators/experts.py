@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinear.data.labels import Classes, show
+from onlinear.data.labels import Classes
 from onlinear.data.matrices import check_matrix
+from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
-from onlinear.data.labels import show
+from onlinear.data.one_label import show
 from onlinear.errors import DataError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
 from onlinear.estimators.online import OnlineLinearClassifier

@@ -82,7 +82,7 @@ class Checkpoint:
         if other:
             made, asked = (options.get(other[0]) for options in (request, mine))
             raise ModelError(
-                f"{self._path}: this checkpoint was made with {other[0]} = {made!r}, not {asked!r}; {_RESTART}"
+                f"{self._path}: this checkpoint was made with {option(other[0])} = {made!r}, not {asked!r}; {_RESTART}"
             )
         self.reached = Reached(passes, rows, checksum)
         self.contents = self._contents_in(header["notes"])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onlinear.data.labels import Classes, cut_at_new_labels
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS, SparseBlock
-from onlinear.errors import OnlinearError
+from onlinear.errors import DataError, OnlinearError
 from onlinear.river.values import row_refusal
 from onlinear.rules.rule import INPUTS
 from onlinear.runs.blame import rule_fault
@@ -127,11 +127,11 @@ def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDAr
 
 def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32], learner: Learner) -> OnlinearError:
     """Return the error for row i of a table, or for the rule, where that is to blame."""
-    error = row_refusal(names, values, i, learner.rule.inputs)
     if not (np.isfinite(values[i]) & INPUTS[learner.rule.inputs].good(values[i])).all():
-        return error
+        return row_refusal(names, values, i, learner.rule.inputs)
     (_, block), *_ = _blocks(values[i : i + 1], numbers, learner, NO_WEIGHTS)
-    return rule_fault(learner, block, f"row {i}") or error
+    where = f"row {i}, " if len(values) > 1 else ""
+    return rule_fault(learner, block, f"row {i}") or DataError(f"{where}{learner.overflow(block)}; scale the inputs")
 
 
 def _blocks(

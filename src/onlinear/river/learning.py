@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import Classes, ManyClasses, declared_classes, show
+from onlinear.data.labels import Classes, ManyClasses, declared_classes
+from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import MISTAKES
 from onlinear.errors import DataError, ParameterError

@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinear.engine.algebra import add, dot, squared_norm, weight
 from onlinear.engine.flat import Floats
+from onlinear.engine.passes import TOO_LARGE
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rules.compensated import accumulate
@@ -114,11 +115,14 @@ class MarginPerceptron(NamedTuple):
             bar *= math.sqrt(max(0.0, state.norm[0] + state.norm[1]))
         if y * score > bar:
             return 0.0
-        a = weight(x)
-        add(state.w, a * y, x)
         # ‖w + ayx‖² = ‖w‖² + 2ay⟨w,x⟩ + a²‖x‖²
-        accumulate(state.norm, 2.0 * a * y * score)
-        accumulate(state.norm, a * a * squared_norm(x))
+        a = weight(x)
+        product, square = 2.0 * a * y * score, a * a * squared_norm(x)
+        if not math.isfinite(state.norm[0] + product + square):
+            return TOO_LARGE
+        add(state.w, a * y, x)
+        accumulate(state.norm, product)
+        accumulate(state.norm, square)
         state.norm[2] += 1.0
         return a
 

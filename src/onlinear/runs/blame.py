@@ -51,6 +51,8 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
             found = float(learner.engine_rule.score(arrays, x))
     except RULE_FAULTS as error:
         return RuleError(f"{failed}{error}{place_in_rule(error)}")
+    if math.isfinite(found):  # update() refuses the example
+        return None
     return RuleError(f"{failed}score() returned {found}, although its weights and the example are finite")
 
 

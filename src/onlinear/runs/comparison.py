@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from onlinear.data.labels import show
+from onlinear.data.one_label import show
 from onlinear.display import TextTable, counted, rounded_up
 from onlinear.runs.baselines import in_another_order
 from onlinear.runs.evaluating import evaluate

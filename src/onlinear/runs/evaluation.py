@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import plain, show
+from onlinear.data.one_label import plain, show
 from onlinear.data.order import OrderCheck
 from onlinear.display import Facts, TextTable, counted, rounded_down, rounded_up, wrapped
 from onlinear.engine.flat import Floats
@@ -57,7 +57,7 @@ class Evaluation(Facts):
         classes.
     trained_on : int
         The first this many examples are those that the model was trained on, in the same order. This is noticed if the
-        model was trained in one pass over a stream, without shuffling.
+        model was trained in one pass over a stream, without shuffling and without classes that were added on the way.
     unknown : int
         Examples with features that the model does not have.
     skipped : int
@@ -211,9 +211,10 @@ class Evaluation(Facts):
     def _interval_words(self) -> str:
         if self.interval is None:
             return f"none: {self.no_interval}"
+        unchecked = "" if self.order is not None else "; whether their order is random was not checked"
         return (
             f"{show_interval(self.interval)} with probability {1.0 - self.delta:g}"
-            " (declared: examples are independent, of one distribution, and not used in training)"
+            f" (declared: examples are independent, of one distribution, and not used in training{unchecked})"
         )
 
     def _baseline_words(self) -> str:

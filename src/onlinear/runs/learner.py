@@ -34,6 +34,7 @@ from onlinear.models.state import (
 )
 from onlinear.rules.rule import INPUTS, TIES
 from onlinear.runs.blame import rule_failure, rule_fault, state_fault
+from onlinear.runs.given_weights import class_weights, weights_and_intercept
 from onlinear.runs.probe import check_linear, check_many_classes, check_read_only
 from onlinear.spelling import option
 
@@ -117,7 +118,7 @@ class Learner:
 
         The pass meets what has overflowed in the score of the next example; after the last one it is looked for here.
         """
-        fault = None if np.isfinite(weights_of(self.arrays)).all() else state_fault(self)
+        fault = state_fault(self)
         if fault is not None:
             raise fault
         each_array(sealed, self.arrays)
@@ -174,6 +175,11 @@ class Learner:
         """The number of mistakes so far."""
         return int(self.counts[passes.MISTAKES :].sum())
 
+    @property
+    def has_fixed_width(self) -> bool:
+        """Whether features cannot be added, since the rule depends on their number."""
+        return self.engine_rule is not self.rule
+
     def take_names(self, names: tuple[str, ...] | None) -> None:
         """Set the names of the features; names that no example has shown yet are features too."""
         if names is not None and len(names) > self.n_features:
@@ -186,7 +192,7 @@ class Learner:
         if chunk.width == self.n_features:
             return
         name, known, width = type(self.rule).__name__, self.n_features, chunk.width
-        if self.rule.inputs == "advice" or (width > known and self.engine_rule is not self.rule):
+        if self.rule.inputs == "advice" or (width > known and self.has_fixed_width):
             raise DataError(
                 f"{chunk.place(0)} has {width} features; {name} started with {known}, and their number cannot change"
             )
@@ -335,7 +341,12 @@ class Learner:
         if fault is not None:
             return fault
         too_short = " (or the row is too short to normalize)" if self.normalize else ""
-        return DataError(f"{where}: its score overflows{too_short}; scale the inputs")
+        return DataError(f"{where}: {self.overflow(block)}{too_short}; scale the inputs")
+
+    def overflow(self, block: Block) -> str:
+        """Return in words why the only row of a block, whose values are finite, was refused."""
+        *_, end = self.score(block, 1, self.rounds)
+        return "its values are too large to learn from" if end else "its score overflows"
 
     def _bind(self, n: int) -> None:
         self.n_features = n
@@ -350,41 +361,8 @@ class Learner:
         if hasattr(given, "state"):
             raise ParameterError(f"{name} is a {type(given).__name__}; resume from it with state=")
         if self.multiclass:
-            return self._matrix(name, given)
-        pair = isinstance(given, tuple)
-        if pair and not self.bias:
-            raise ParameterError(f"{name} has an intercept, but fit_intercept is False")
-        if pair and len(given) != 2:
-            raise ParameterError(f"{name} must be weights, or a pair (weights, intercept)")
-        weights, intercept = given if pair else (given, 0.0)
-        try:
-            weights, intercept = np.asarray(weights, dtype=np.float64), float(intercept)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"{name} is not a vector of numbers: {error}") from error
-        if weights.shape != (self.n_features,):
-            raise ParameterError(f"{name} has shape {weights.shape}; there are {self.n_features} features")
-        whole = np.concatenate([[intercept] * self.bias, weights])
-        if not np.isfinite(whole).all():
-            raise ParameterError(f"{name} has an entry that is not finite")
-        return whole
-
-    def _matrix(self, name: str, given: Any) -> Floats:
-        """Return weights (a row per class), or a pair (weights, intercepts), as one vector like the learner's."""
-        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 2
-        if pair and not self.bias:
-            raise ParameterError(f"{name} has intercepts, but fit_intercept is False")
-        k = self.classes.labels.size
-        weights, intercepts = given if pair else (given, np.zeros(k))
-        try:
-            weights, intercepts = (np.asarray(part, dtype=np.float64) for part in (weights, intercepts))
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"{name} is not a matrix of numbers: {error}") from error
-        if weights.shape != (k, self.n_features) or intercepts.shape != (k,):
-            raise ParameterError(f"{name} must have a row for each of the {k} classes, of {self.n_features} weights")
-        whole = np.vstack([*([intercepts] * self.bias), weights.T]).reshape(-1)
-        if not np.isfinite(whole).all():
-            raise ParameterError(f"{name} has an entry that is not finite")
-        return whole
+            return class_weights(name, given, (self.classes.labels.size, self.n_features), self.bias)
+        return weights_and_intercept(name, given, self.n_features, self.bias)
 
     def _take_weights(self, start: Any) -> None:
         if self.rule.inputs == "advice":

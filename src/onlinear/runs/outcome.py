@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import show
 from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
+from onlinear.data.one_label import show
 from onlinear.data.order import OrderCheck
 from onlinear.display import Facts, rounded_up
 from onlinear.engine.flat import Floats
@@ -247,6 +247,7 @@ class Run(Facts):
         stream = stream.independent()
         stream.check_features(self.state.names, self.state.reading)
         scorer = Scorer(self.state, strict=strict)
+        scorer.leave_out(stream.unknown_columns)
         for chunk in stream.unlabelled():
             for scored in scorer.score(chunk):
                 yield scorer.classes.decode(scored.codes), scored.scores

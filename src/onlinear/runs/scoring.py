@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Chunk
+from onlinear.data.matrices import as_matrix
 from onlinear.display import counted
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseBlock
@@ -20,6 +22,9 @@ from onlinear.spelling import option
 
 _LOOKED_AT = 1 << 12
 """Entries that are looked at together."""
+_SHOWN = 5
+"""How many columns a message lists."""
+_NONE = np.empty(0, dtype=np.intp)
 
 
 class Scored(NamedTuple):
@@ -57,10 +62,11 @@ class Scorer:
     def score(self, chunk: Chunk) -> Iterator[Scored]:
         """Yield the scores of a chunk's examples, block by block."""
         learner = self._learner
-        learner.make_room(chunk)
+        scored = self._without_new_features(chunk) if learner.has_fixed_width else chunk
+        learner.make_room(scored)
         for span in chunk.spans():
-            block = chunk.block(span, learner.bias, learner.normalize)
-            self._look_at(chunk, span.start, block)
+            self._look_at(chunk, span)
+            block = scored.block(span, learner.bias, learner.normalize)
             n = span.stop - span.start
             scores, codes, end = learner.score(block, n, self.state.rounds + self.examples)
             if end < n:
@@ -85,31 +91,49 @@ class Scorer:
         if not self._any_known:
             words = f"no example has any of the model's {width}: are these the right data for this model?"
         else:
-            weight = "their first weights" if self._starts_above_zero() else "no effect"
+            weight = "their first weights" if self._new_features_count() else "no effect"
             words = (
                 f"{self.unknown:,} of {counted(self.examples, 'example')} have features that are not among the model's"
                 f" {width}; these features have {weight}"
             )
         warnings.warn(f"{words} (first: {self._first}; {option('strict', True)} makes it an error)", DataWarning, 4)
 
-    def _look_at(self, chunk: Chunk, first: int, block: Block) -> None:
+    def leave_out(self, columns: Sequence[str]) -> None:
+        """Warn of columns that are not read, since the model does not have them; raise if `strict`."""
+        if not columns:
+            return
+        listed = ", ".join(map(repr, columns[:_SHOWN])) + (", …" if len(columns) > _SHOWN else "")
+        words = "the column is" if len(columns) == 1 else "these columns are"
+        if self._strict:
+            raise DataError(f"{words} not among the model's: {listed}")
+        remedy = f"{option('strict', True)} makes it an error"
+        warnings.warn(f"{words} not among the model's and not read: {listed} ({remedy})", DataWarning, 4)
+
+    def _without_new_features(self, chunk: Chunk) -> Chunk:
+        known = self.state.n_features
+        if chunk.width <= known:
+            return chunk
+        return replace(chunk, matrix=as_matrix(chunk.matrix.native()[:, :known]))
+
+    def _look_at(self, chunk: Chunk, span: slice) -> None:
         """Count the examples with features that the model does not have."""
         known = self.state.n_features
-        if not self._any_known:
-            self._any_known = _has_entry_below(block, known)
-        if chunk.width <= known:
+        if self._any_known and chunk.width <= known:
             return
-        rows, columns = _entries_from(block, known)
+        block = chunk.block(span)
+        self._any_known = self._any_known or _has_entry_below(block, known)
+        rows, columns = _entries_from(block, known) if chunk.width > known else (_NONE, _NONE)
         if not rows.size:
             return
         if not self._first:
-            self._first = f"{chunk.place(first + int(rows[0]))}, {chunk.feature(int(columns[0]))}"
+            self._first = f"{chunk.place(span.start + int(rows[0]))}, {chunk.feature(int(columns[0]))}"
         if self._strict:
             raise DataError(f"{self._first}: the model has no such feature; it has {known:,}")
         self.unknown += np.unique(rows).size
 
-    def _starts_above_zero(self) -> bool:
-        return bool(weights_of(new_state(self._learner.engine_rule, 1)).any())
+    def _new_features_count(self) -> bool:
+        learner = self._learner
+        return not learner.has_fixed_width and bool(weights_of(new_state(learner.engine_rule, 1)).any())
 
 
 def _has_entry_below(block: Block, width: int) -> bool:

@@ -29,6 +29,11 @@ class Reader(ABC):
         return None
 
     @property
+    def unknown_columns(self) -> tuple[str, ...]:
+        """The columns of a table that are not read, since the model that is to predict does not have them."""
+        return ()
+
+    @property
     def width(self) -> int | None:
         """The number of features, where it is known before anything is read."""
         return None

@@ -83,8 +83,9 @@ class Reading:
                 )
         if not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 30):
             raise ParameterError(f"{option('hash_bits')} is {self.hash_bits!r}; it must be an integer from 1 to 30")
-        if self.delimiter is not None and not (isinstance(self.delimiter, str) and len(self.delimiter) == 1):
-            raise ParameterError(f"{option('delimiter')} is {self.delimiter!r}; it must be one character")
+        one = self.delimiter is None or (isinstance(self.delimiter, str) and len(self.delimiter.encode()) == 1)
+        if not one:
+            raise ParameterError(f"{option('delimiter')} is {self.delimiter!r}; it must be one ASCII character")
 
     @classmethod
     def remembered(cls, stored: Mapping[str, Any] | None) -> Reading:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.chunk import Chunk, Fault
+from onlinear.data.chunk import Chunk, Fault, name_column
 from onlinear.data.labels import (
     Classes,
     ManyClasses,
@@ -21,11 +21,11 @@ from onlinear.data.labels import (
     labels_like,
     list_labels,
     named_classes,
-    plain,
     unknown_label_reason,
 )
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.matrices import CsrMatrix
+from onlinear.data.one_label import plain
 from onlinear.errors import DataError, ParameterError
 from onlinear.spelling import option
 from onlinear.streams.quarantine import Quarantine
@@ -94,6 +94,11 @@ class Stream:
     def columns(self) -> dict[str, str] | None:
         """The columns of a table that are read, each with its kind, or "label"; None for anything but a table."""
         return self._reader.column_kinds
+
+    @property
+    def unknown_columns(self) -> tuple[str, ...]:
+        """The columns of a table that are not read, since the model that is to predict does not have them."""
+        return self._reader.unknown_columns
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -195,7 +200,7 @@ class Stream:
                     f"from {chunk.place(0)} on there are {chunk.width:,} features;"
                     f" at most {self._max_features:,} ({option('max_features')})"
                 )
-            yield replace(chunk, feature=self._reader.feature)
+            yield replace(chunk, feature=self._reader.feature) if chunk.feature is name_column else chunk
 
     def _known_labels(self) -> Any:
         """Return the labels that are known before anything is read: those declared, or those that the reader knows."""

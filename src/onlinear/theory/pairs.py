@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.indices import check_indices
-from onlinear.data.labels import ManyClasses, show
+from onlinear.data.labels import ManyClasses
+from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import SparseBlock
 from onlinear.errors import DataError, ParameterError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import plain
+from onlinear.data.one_label import plain
 from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import DataError
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.labels import show
+from onlinear.data.one_label import show
 from onlinear.display import Facts, counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError

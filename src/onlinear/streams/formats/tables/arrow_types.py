@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import DataError
-from onlinear.spelling import option
+from onlinear.spelling import advice
 from onlinear.streams.reading import ColumnKind
 
 _READ_AS = {"number": "numbers", "category": "categories", "text": "text"}
@@ -21,9 +21,8 @@ def kind_of(column: str, kind: Any, where: str) -> ColumnKind:
         return "number"
     if _is_string(kind) or (types.is_dictionary(kind) and _is_plain(kind.value_type)):
         return "category"
-    raise DataError(
-        f"{where}: column {column!r} has type {kind}, which cannot be a feature; leave it out ({option('drop')})"
-    )
+    remedy = advice(("; leave it out ({})", "drop", None))
+    raise DataError("".join([f"{where}: column {column!r} has type {kind}, which cannot be a feature", *remedy]))
 
 
 def check_type(column: str, kind: Any, wanted: ColumnKind, where: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from onlinear.errors import DataError
-from onlinear.spelling import option
+from onlinear.spelling import advice
 from onlinear.streams.formats.format import Request
 from onlinear.streams.formats.tables.arrow_types import (
     as_bytes,
@@ -100,10 +100,10 @@ def _check_content(name: str, column: Any, origin: _BatchOrigin) -> None:
             try:
                 (value.as_py() or b"").decode()
             except UnicodeDecodeError as reason:
-                raise DataError(
-                    f"{origin.place(row)}: column {name!r}: {show_byte(reason)}; write the strings as UTF-8, or leave"
-                    f" the column out ({option('drop')})"
-                ) from error
+                remedy = ", or ".join(
+                    ["write the strings as UTF-8", *advice(("leave the column out ({})", "drop", None))]
+                )
+                raise DataError(f"{origin.place(row)}: column {name!r}: {show_byte(reason)}; {remedy}") from error
         raise
 
 

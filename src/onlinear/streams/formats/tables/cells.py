@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.chunk import Origin
-from onlinear.spelling import option
+from onlinear.spelling import advice
 from onlinear.streams.formats.tables.wrong import Wrong, always, first_in_row, one_fault_per_row
 from onlinear.streams.reading import ColumnKind, Missing
 
@@ -139,7 +139,9 @@ class Decoder:
 
 
 def _missing_value(name: str) -> str:
-    return f"column {name!r}: the value is missing (allow it with {option('missing', 'zero')}, or indicator)"
+    return "".join(
+        [f"column {name!r}: the value is missing", *advice((" (allow it with {}, or indicator)", "missing", "zero"))]
+    )
 
 
 def _kept(part: Features, keep: NDArray[np.bool_], some_are_bad: bool) -> Features:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.spelling import option
+from onlinear.spelling import advice, option
 from onlinear.streams.formats.format import Request
 from onlinear.streams.reading import ColumnKind, Reading
 
@@ -28,6 +28,8 @@ class Layout:
     kinds: dict[str, ColumnKind]
     remembered: str | int | None = None
     """What a model should remember as the label: its name, unless that could also be a number."""
+    unknown: tuple[str, ...] = ()
+    """Columns that are not read, since the model that is to predict does not have them."""
 
     @property
     def columns(self) -> list[str]:
@@ -79,39 +81,42 @@ def choose_columns(
             f"{where}: the feature {model.stray!r} of the model comes from none of the columns {_list(available)}"
         )
     label, left_out = _label(available, reading, where, model, labelled)
-    check_columns(request.required, available, where, "kinds")
+    check_columns(request.required, available, where, option("kinds"))
     for name in request.required:
         if name in reading.text and (reading.kinds or {})[name] != "text":
             both = f"({option('text')}) and has another kind ({option('kinds')})"
             raise ParameterError(f"{name!r} is among the columns of text {both}")
     if reading.features is not None:
-        check_columns(reading.features, available, where, "features")
-    check_columns(reading.text, available, where, "text")
+        check_columns(reading.features, available, where, option("features"))
+    check_columns(reading.text, available, where, option("text"))
     if labelled:
-        check_columns(reading.drop, available, where, "drop")
+        check_columns(reading.drop, available, where, option("drop"))
     if label is not None and label in (reading.features or ()):
         raise DataError(f"{where}: the column {label!r} is the label and cannot also be a feature")
     wanted = set(available if reading.features is None else reading.features) - left_out - set(reading.drop)
     chosen = [name for name in available if name in wanted]
+    unknown: list[str] = []
     if names and not labelled:
         # A column that the model does not know cannot change a prediction.
+        unknown = [name for name in chosen if name not in model]
         chosen = [name for name in chosen if name in model]
     if not chosen:
         raise DataError(f"{where}: no column is left to learn from; the columns are {_list(available)}")
     kinds = {name: _kind(name, reading, model, guess) for name in chosen}
     _check_names(kinds, reading, where)
     numbered = label is not None and len(_readings(available, label)) > 1
-    return Layout(label, kinds, reading.label if numbered or reading.label is None else label)
+    remembered = reading.label if numbered or reading.label is None else label
+    return Layout(label, kinds, remembered, tuple(unknown))
 
 
-def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, option: str = "") -> None:
+def check_columns(wanted: Iterable[str], available: Sequence[str], where: str, named_in: str = "") -> None:
     """Raise for the first column that is not there."""
     there = set(available)
     for name in wanted:
         if name not in there:
             near = difflib.get_close_matches(name, available, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            named = f", named in {option}" if option else ""
+            named = f", named in {named_in}" if named_in else ""
             raise DataError(f"{where}: there is no column {name!r}{named}{hint}; the columns are {_list(available)}")
 
 
@@ -127,10 +132,8 @@ def check_like(available: Sequence[str], layout: Layout, reading: Reading, first
     check_columns(layout.columns, available, where)
     new = set(available) - set(first) if reading.features is None else set()
     if new:
-        raise DataError(
-            f"{where}: the column {min(new)!r} is not in the first file;"
-            f" name the columns to read ({option('features')})"
-        )
+        remedy = advice(("; name the columns to read ({})", "features", None))
+        raise DataError("".join([f"{where}: the column {min(new)!r} is not in the first file", *remedy]))
 
 
 def _check_names(kinds: dict[str, ColumnKind], reading: Reading, where: str) -> None:
@@ -146,8 +149,8 @@ def _check_names(kinds: dict[str, ColumnKind], reading: Reading, where: str) -> 
             gap = mark.group() == "?" and reading.missing == "indicator" and kind == "number" and not rest
             if category or word or gap:
                 raise DataError(
-                    f"{where}: the columns {other!r} and {column!r} can give features of the same name;"
-                    f" rename one of them, or leave it out ({option('drop')})"
+                    f"{where}: the columns {other!r} and {column!r} can give features of the same name; "
+                    + ", or ".join(["rename one of them", *advice(("leave it out ({})", "drop", None))])
                 )
 
 
@@ -181,7 +184,7 @@ def _label(
     if not labelled:
         return None, {name for name in found[:1] if name not in model}
     if not found:
-        check_columns([str(reading.label)], available, where, "label")
+        check_columns([str(reading.label)], available, where, option("label"))
     if len(found) > 1:
         from_end = [available.index(name) - len(available) for name in found]
         raise DataError(

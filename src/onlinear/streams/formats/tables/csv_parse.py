@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.spelling import option
+from onlinear.spelling import advice
 from onlinear.streams.formats.tables.cells import TableRows
 from onlinear.streams.formats.tables.csv_cells import all_cells
 from onlinear.streams.formats.tables.csv_columns import OddRecords, read_columns
@@ -25,10 +25,12 @@ _SHOWN = 40
 
 
 def _remedy(column: str) -> str:
-    return (
-        f" (read categories with {option('kinds', {column: 'category'})}; allow missing values, which are empty or ?,"
-        f" with {option('missing')}; skip malformed lines with {option('on_error', 'skip')})"
+    remedies = advice(
+        ("read categories with {}", "kinds", {column: "category"}),
+        ("allow missing values, which are empty or ?, with {}", "missing", None),
+        ("skip malformed lines with {}", "on_error", "skip"),
     )
+    return f" ({'; '.join(remedies)})" if remedies else ""
 
 
 class _Parsed(NamedTuple):

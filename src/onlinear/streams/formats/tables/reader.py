@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -80,6 +80,11 @@ class TableReader(Reader):
         return {**self.kinds, **({} if label is None else {label: "label"})}
 
     @property
+    def unknown_columns(self) -> tuple[str, ...]:
+        """The columns that are not read, since the model that is to predict does not have them."""
+        return self._table.layout.unknown
+
+    @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the features read so far; None where they are hashed."""
         return self._features.names
@@ -89,7 +94,14 @@ class TableReader(Reader):
         for cells in map_ahead(self._table.items(), self._decode):
             matrix = as_matrix(self._features.matrix(cells) if cells.X is None else cells.X)
             bad = () if cells.rows is None else faults(cells.faults, cells.rows, cells.origin)
-            yield Chunk(matrix, cells.y, cells.origin, cells.rows, faults=bad)
+            yield Chunk(matrix, cells.y, cells.origin, cells.rows, faults=bad, feature=self._feature_in(cells))
+
+    def _feature_in(self, cells: Cells) -> Callable[[int], str]:
+        """Return what a column of some rows is called: their matrix may have columns for names that are not kept."""
+        features = self._features
+        if isinstance(features, Hashing) or features.grows:
+            return self.feature
+        return lambda column: f"feature {features.name(column, cells)!r}"
 
     def __copy__(self) -> TableReader:
         """Return a reader of the same table with a vocabulary of its own."""

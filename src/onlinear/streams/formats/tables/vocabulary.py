@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import DataError, ParameterError
-from onlinear.spelling import option
+from onlinear.spelling import advice, option
 from onlinear.streams.formats.tables.cells import Cells, Features
 from onlinear.streams.formats.tables.numbering import Numbering
 
@@ -19,7 +19,7 @@ _REMEMBERED = 1 << 17
 
 
 class Vocabulary:
-    """Numbers names in the order in which they occur first; if it does not grow, it ignores new names."""
+    """Numbers names in the order in which they occur first; if it does not grow, it does not keep new names."""
 
     def __init__(self, names: Iterable[str], limit: int, grows: bool) -> None:
         self._numbers = Numbering(names)
@@ -48,23 +48,41 @@ class Vocabulary:
         return self._numbers.find(names)
 
     def matrix(self, cells: Cells) -> Any:
-        """Return the features of some rows; new names are numbered by row, column and position in the text."""
+        """Return the features of some rows; new names are numbered by row, column and position in the text.
+
+        If the vocabulary does not grow, they have numbers after the known ones in this matrix alone.
+        """
+        numbers, fresh = self._numbered(cells)
+        new: dict[str, int] = {}
+        for row, _, _, i, code in fresh:
+            name = cells.parts[i].names[code]
+            if name not in new:
+                new[name] = self._number(name, row, cells) if self.grows else len(self._numbers) + len(new)
+            numbers[i][code] = new[name]
+        return _matrix(cells, numbers, len(self._numbers) + (0 if self.grows else len(new)))
+
+    def name(self, column: int, cells: Cells) -> str:
+        """Return the name of a column in the matrix of some rows."""
+        known = self.names
+        if column < len(known):
+            return known[column]
+        new = dict.fromkeys(cells.parts[i].names[code] for *_, i, code in self._numbered(cells)[1])
+        return list(new)[column - len(known)]
+
+    def _numbered(self, cells: Cells) -> tuple[list[NDArray[np.int32]], list[tuple[int, int, int, int, int]]]:
+        """Return the numbers of all names in some rows, −1 for new ones, and the new ones in their order."""
         numbers = [self.find(part.names) for part in cells.parts]
-        if self.grows:
-            fresh = [found for i, part in enumerate(cells.parts) for found in _fresh(part, numbers[i], i)]
-            added: dict[str, int] = {}
-            for row, _, _, i, code in sorted(fresh):
-                name = cells.parts[i].names[code]
-                if len(self._numbers) >= self._limit and name not in added:
-                    place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
-                    raise DataError(
-                        f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,}"
-                        f" ({option('max_features')}; or {option('encode', 'hash')})"
-                    )
-                if name not in added:
-                    added[name] = self._numbers.add(name)
-                numbers[i][code] = added[name]
-        return _matrix(cells, numbers, len(self._numbers))
+        return numbers, sorted(found for i, part in enumerate(cells.parts) for found in _fresh(part, numbers[i], i))
+
+    def _number(self, name: str, row: int, cells: Cells) -> int:
+        """Return the number of a new name."""
+        if len(self._numbers) >= self._limit:
+            place = cells.origin.place(row if cells.rows is None else int(cells.rows[row]))
+            remedy = "; or ".join([option("max_features"), *advice(("{}", "encode", "hash"))])
+            raise DataError(
+                f"{place}: {name!r} would be feature {self._limit + 1:,}; at most {self._limit:,} ({remedy})"
+            )
+        return self._numbers.add(name)
 
 
 class Hashing:
@@ -121,16 +139,14 @@ def _fresh(part: Features, numbers: NDArray[np.int32], i: int) -> list[tuple[int
 
 
 def _matrix(cells: Cells, numbers: list[NDArray[np.int32]], width: int) -> Any:
-    """Return a CSR matrix with sorted, unique indices; a name without a number is left out."""
+    """Return a CSR matrix with sorted, unique indices."""
     import scipy.sparse
 
     rows, columns, values = [], [], []
     for part, number in zip(cells.parts, numbers, strict=True):
-        found = number[part.codes]
-        known = found >= 0 if (number < 0).any() else slice(None)
-        rows.append(part.rows[known].astype(np.int32))
-        columns.append(found[known])
-        values.append(part.values[known])
+        rows.append(part.rows.astype(np.int32))
+        columns.append(number[part.codes])
+        values.append(part.values)
     # A matrix needs at least one column.
     shape = (cells.n, max(1, width))
     every = (np.concatenate(rows), np.concatenate(columns))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from onlinear.atomic import open_replacement
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import show
+from onlinear.data.one_label import show
 from onlinear.engine.rows import Block, SparseBlock
 from onlinear.errors import DataError
 from onlinear.streams.formats.finite import finite_block

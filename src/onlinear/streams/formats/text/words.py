@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from onlinear.engine.compile import teach
+from onlinear.engine.compile import teach, teach_intrinsic
 from onlinear.streams.formats.text import decimals, libsvm_lines
 
 _WORD, _BYTE = ir.IntType(64), ir.IntType(8)
@@ -115,10 +115,10 @@ def _repeated(value: int, every: int = 1) -> Any:
 def teach_text() -> None:
     """Let compiled code call the functions of `decimals` and `libsvm_lines`."""
     teach(decimals.signed, lambda n: np.int64(n))
-    teach(decimals.digits, lambda text, p: digits(text, p), inline="always")
-    teach(decimals.digits_of, lambda text, p, n: digits_of(text, p, n), inline="always")
-    teach(libsvm_lines.marks, lambda text, p: marks(text, p), inline="always")
-    teach(libsvm_lines.first_mark, lambda word: first_mark(word), inline="always")
+    teach_intrinsic(decimals.digits, digits)
+    teach_intrinsic(decimals.digits_of, digits_of)
+    teach_intrinsic(libsvm_lines.marks, marks)
+    teach_intrinsic(libsvm_lines.first_mark, first_mark)
     for plain in (
         decimals.high_product,
         decimals.leading_zeros,
