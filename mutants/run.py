@@ -28,7 +28,7 @@ import hypothesis.extra.numpy  # noqa: F401
 import numba  # noqa: F401
 import scipy.sparse  # noqa: F401
 from faults import SAMPLE, SEED, sample
-from testing import BUILD, Copy, survey, try_tests
+from testing import BUILD, Copy, remove_copies, survey, try_tests
 
 LEAST_CAUGHT = 0.9
 PATIENCE = 25.0
@@ -107,7 +107,6 @@ def control(surveyed, caught):
         if outcome.by not in tests:
             break
         del tests[outcome.by]
-    copy.remove()
     return wrong
 
 
@@ -139,12 +138,9 @@ def main():
     if args.fresh:
         shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True, exist_ok=True)
-    for left in BUILD.glob("copy-*"):
-        shutil.rmtree(left)
+    remove_copies()
     begin = time.monotonic()
-    copy = Copy()
-    surveyed = survey(copy, load(SURVEY))
-    copy.remove()
+    surveyed = survey(Copy(), load(SURVEY))
     save(SURVEY, surveyed)
     usable = sum(test["passed"] for file in surveyed.values() for test in file["tests"].values())
     print(f"{usable} tests, surveyed in {time.monotonic() - begin:.0f} s", flush=True)
@@ -159,7 +155,9 @@ def main():
             save(RESULTS, results)
             word = "caught" if outcome.caught else "SURVIVES"
             print(f"{word} {fault.name} [{outcome.by}, {seconds:.0f} s]", flush=True)
+    remove_copies()
     wrong = control(surveyed, {results[fault.name]["by"] for fault in faults})
+    remove_copies()
     enough = report(faults, results, explanations())
     print(f"{(time.monotonic() - begin) / 60.0:.1f} minutes")
     for test in wrong:

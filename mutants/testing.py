@@ -74,9 +74,6 @@ class Copy:
         finally:
             _write(path, source)
 
-    def remove(self):
-        shutil.rmtree(self._folder)
-
     def call(self, work, longest):
         """Call `work` in a process that imports the copy; return its result, or None and the exit code."""
         result = self._folder / "result.json"
@@ -107,6 +104,11 @@ class Copy:
         os.chdir(ROOT)
         os.environ["PYTHONPATH"] = str(self.tree)
         sys.path.insert(0, str(self.tree))
+
+
+def remove_copies():
+    for folder in BUILD.glob("copy-*"):
+        shutil.rmtree(folder)
 
 
 def _write(path, source):
@@ -250,4 +252,6 @@ def try_tests(copy, seconds):
     code, failed = found
     if failed:
         return Outcome(caught=True, by=failed[0])
-    return Outcome(caught=code != 0, by=f"pytest ends with {code}" if code else "no test fails")
+    if code in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+        return Outcome(caught=False, by="no test fails")
+    return Outcome(caught=True, by=f"pytest ends with {code}")
