@@ -28,7 +28,7 @@ import hypothesis.extra.numpy  # noqa: F401
 import numba  # noqa: F401
 import scipy.sparse  # noqa: F401
 from faults import SAMPLE, SEED, sample
-from testing import BUILD, Copy, remove_copies, survey, try_tests
+from testing import BUILD, Copy, remove_copies, survey, test_files, try_tests
 
 LEAST_CAUGHT = 0.9
 PATIENCE = 25.0
@@ -59,6 +59,34 @@ def save(path, value):
     new.replace(path)
 
 
+@functools.cache
+def own_copy():
+    """Return the copy of the source that belongs to this process."""
+    return Copy()
+
+
+def processes(number):
+    return multiprocessing.get_context("fork").Pool(number)
+
+
+def survey_file(file):
+    return file, survey(own_copy(), file)
+
+
+def survey_all(jobs):
+    """Return all tests by file; files that have not changed since the last survey are not surveyed again.
+
+    If their tests fail because the source has changed, that shows at the end.
+    """
+    digests, known = test_files(), load(SURVEY)
+    surveyed = {file: known[file] for file in known if known[file]["digest"] == digests.get(file)}
+    with processes(jobs) as pool:
+        for file, tests in pool.imap_unordered(survey_file, digests.keys() - surveyed.keys()):
+            surveyed[file] = {"digest": digests[file], "tests": tests}
+            save(SURVEY, surveyed)
+    return surveyed
+
+
 def ordered(surveyed, wanted):
     """Return the seconds of the wanted tests, in the order to run them: of each file in turn the next quickest one."""
     turns = []
@@ -82,11 +110,6 @@ def nearest(surveyed, fault):
             chosen[name] = seconds
             total += seconds
     return chosen
-
-
-@functools.cache
-def own_copy():
-    return Copy()
 
 
 def try_fault(task):
@@ -140,15 +163,14 @@ def main():
     BUILD.mkdir(parents=True, exist_ok=True)
     remove_copies()
     begin = time.monotonic()
-    surveyed = survey(Copy(), load(SURVEY))
-    save(SURVEY, surveyed)
+    surveyed = survey_all(args.jobs)
     usable = sum(test["passed"] for file in surveyed.values() for test in file["tests"].values())
     print(f"{usable} tests, surveyed in {time.monotonic() - begin:.0f} s", flush=True)
 
     faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     results = load(RESULTS)
     tasks = [(fault, nearest(surveyed, fault)) for fault in faults if not results.get(fault.name, {}).get("caught")]
-    with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
+    with processes(args.jobs) as pool:
         for fault, outcome, seconds in pool.imap_unordered(try_fault, tasks):
             place = f"{fault.path}:{fault.line}"
             results[fault.name] = {"caught": outcome.caught, "by": outcome.by, "place": place, "seed": SEED}

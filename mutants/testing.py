@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "mutants"
 
 LEFT_OUT = {
-    "estimators": "tests a face; no faults are planted there",
+    "cli": "tests a face; no faults are planted there",
+    "estimators": "likewise",
     "river_faces": "likewise",
     "test_cache.py": "tests compiled code",
     "test_compile.py": "likewise",
@@ -39,7 +40,7 @@ LEFT_OUT = {
 }
 """Tests that are not run, with the reason."""
 
-LONGEST_TEST = 10.0
+LONGEST_TEST = 5.0
 """Seconds; tests that take longer are not run."""
 LONGEST_SURVEY = 3600
 MEMORY = 4 << 30
@@ -119,7 +120,8 @@ def _write(path, source):
 
 
 def _call_pytest(plugin, *words):
-    options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "-m", "not slow"]
+    options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
+    options += ["-m", "not slow", "-k", "not compiled"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # Hypothesis has been imported before
     return int(pytest.main([*options, *words], plugins=[plugin]))
 
@@ -145,7 +147,7 @@ class Survey:
         begin = time.process_time()
         threading.settrace(self._trace)
         sys.settrace(self._trace)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 2.0 * LONGEST_TEST, 1.0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_TEST, 1.0)
         try:
             return (yield)
         finally:
@@ -173,34 +175,26 @@ def _give_up(*_):
     raise TooSlow
 
 
-def survey(copy, known):
-    """Return all tests by file, as `Survey` notes them; `known` is what was found before, and still holds for a file.
+def test_files():
+    """Return the files of the tests that are run, with digests of their contents."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    used = [path for path in paths if not {*path.relative_to(ROOT / "tests").parts} & LEFT_OUT.keys()]
+    return {path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in used}
 
-    That is so if the file has not changed. Tests that fail since the source has changed show at the end.
-    """
-    files = [
-        path.relative_to(ROOT).as_posix()
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        if not {*path.relative_to(ROOT / "tests").parts} & LEFT_OUT.keys()
-    ]
-    digests = {file: hashlib.sha256((ROOT / file).read_bytes()).hexdigest() for file in files}
-    surveyed = {file: known[file] for file in files if file in known and known[file]["digest"] == digests[file]}
-    new = [file for file in files if file not in surveyed]
+
+def survey(copy, file):
+    """Return the tests of a file, as `Survey` notes them."""
 
     def work():
         signal.signal(signal.SIGVTALRM, _give_up)
         plugin = Survey(copy.tree)
-        _call_pytest(plugin, *new)
+        _call_pytest(plugin, file)
         return plugin.tests
 
-    if new:
-        tests, code = copy.call(work, LONGEST_SURVEY)
-        if tests is None:
-            sys.exit(f"the tests end with exit code {code}")
-        for file in new:
-            own = {name: test for name, test in tests.items() if name.startswith(f"{file}::")}
-            surveyed[file] = {"digest": digests[file], "tests": own}
-    return surveyed
+    tests, code = copy.call(work, LONGEST_SURVEY)
+    if tests is None:
+        sys.exit(f"{file} ends with exit code {code}")
+    return tests
 
 
 # --- Trying them --------------------------------------------------------------------------------------
