@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import onlinear
 from command_line import lines_of, run
 from onlinear.data import look_ahead
-from onlinear.data.labels import MOST_FOUND
+from onlinear.data.labels import MOST_FOUND, ManyClasses, cut_at_new_labels
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.streams import convert
@@ -382,3 +382,22 @@ def test_what_is_found_in_arrays_is_not_declared():
     three = onlinear.run(Perceptron(), np.eye(3), [-1, 0, 1])
     assert onlinear.train(Perceptron(), X[:, :3], y, state=three).rounds == 7
     assert three.evaluate(onlinear.open_stream(X[:, :3], y)).examples == 4
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.sets(st.integers(0, 5), min_size=1))
+def test_labels_are_cut_before_each_new_one(labels, known):
+    y, seen = np.array(labels), set(known)
+    parts = list(cut_at_new_labels(y, ManyClasses(np.array(sorted(known)))))
+    assert [i for rows, _ in parts for i in range(rows.start, rows.stop)] == list(range(y.size))
+    for k, (rows, new) in enumerate(parts):
+        assert rows.start < rows.stop
+        assert new.tolist() == [label for label in labels[rows.start : rows.start + 1] if label not in seen]
+        assert k == 0 or new.size == 1
+        seen |= {*new.tolist()}
+        assert seen.issuperset(labels[rows])
+
+
+def test_new_labels_must_not_be_merged_by_rounding():
+    large = 2**53
+    with pytest.raises(DataError, match="labels must be of one type"):
+        onlinear.run(Perceptron(), [([[1.0]], [large + 1]), ([[2.0]], [0.5])], new_classes=True)
