@@ -28,11 +28,13 @@ import hypothesis.extra.numpy  # noqa: F401
 import numba  # noqa: F401
 import scipy.sparse  # noqa: F401
 from faults import SAMPLE, SEED, sample
-from testing import BUILD, Copy, remove_copies, survey, test_files, try_tests
+from testing import BUILD, Copy, Outcome, remove_copies, survey, test_files, try_tests
 
 LEAST_CAUGHT = 0.9
+NEAR = 4
+"""The number of test files that are tried first."""
 PATIENCE = 25.0
-"""Seconds of tests that a fault has to survive."""
+"""Seconds of tests in each of two stages that a fault has to survive."""
 SURVIVORS = Path(__file__).with_name("survivors.txt")
 RESULTS = BUILD / "results.json"
 SURVEY = BUILD / "survey.json"
@@ -81,49 +83,69 @@ def survey_all(jobs):
     digests, known = test_files(), load(SURVEY)
     surveyed = {file: known[file] for file in known if known[file]["digest"] == digests.get(file)}
     with processes(jobs) as pool:
-        for file, tests in pool.imap_unordered(survey_file, digests.keys() - surveyed.keys()):
+        for file, tests in pool.imap_unordered(survey_file, sorted(digests.keys() - surveyed.keys())):
             surveyed[file] = {"digest": digests[file], "tests": tests}
             save(SURVEY, surveyed)
     return surveyed
 
 
-def ordered(surveyed, wanted):
-    """Return the seconds of the wanted tests, in the order to run them: of each file in turn the next quickest one."""
+def ordered(files):
+    """Return the seconds of tests in the order to run them: of each file in turn the next one that does least else."""
     turns = []
+    for tests in files:
+        ranked = sorted((len(test["functions"]), test["seconds"], name) for name, test in tests.items())
+        turns += [(turn, rank) for turn, rank in enumerate(ranked)]
+    return {name: seconds for _, (_, seconds, name) in sorted(turns)}
+
+
+def chosen(surveyed, wanted):
+    """Return the wanted tests, file by file; first the file with the test that does least else."""
+    files = []
     for file in surveyed.values():
-        usable = [(test["seconds"], name, test) for name, test in file["tests"].items() if test["passed"]]
-        tests = sorted((seconds, name) for seconds, name, test in usable if wanted(name, test))
-        turns += [(turn, seconds, name) for turn, (seconds, name) in enumerate(tests)]
-    return {name: seconds for _, seconds, name in sorted(turns)}
+        tests = {name: test for name, test in file["tests"].items() if test["passed"] and wanted(name, test)}
+        if tests:
+            files.append(tests)
+    return sorted(files, key=lambda tests: min((len(test["functions"]), name) for name, test in tests.items()))
 
 
 def nearest(surveyed, fault):
-    """Return the tests that run the function of a fault; for one outside functions, those that run any of its file."""
-    function = f"{fault.path} {fault.function}"
-    tests = ordered(surveyed, lambda _, test: function in test["functions"])
-    if not tests:
-        start = f"{fault.path} "
-        tests = ordered(surveyed, lambda _, test: any(name.startswith(start) for name in test["functions"]))
-    chosen, total = {}, 0.0
+    """Return the tests that run the function of a fault, in two stages: those of the nearest files, and the others.
+
+    For a fault outside functions, these are the tests that run any function of its file.
+    """
+    function, start = f"{fault.path} {fault.function}", f"{fault.path} "
+    files = chosen(surveyed, lambda _, test: function in test["functions"]) or chosen(
+        surveyed, lambda _, test: any(name.startswith(start) for name in test["functions"])
+    )
+    return [within_patience(ordered(stage)) for stage in (files[:NEAR], files[NEAR:]) if stage]
+
+
+def within_patience(tests):
+    kept, total = {}, 0.0
     for name, seconds in tests.items():
         if total + seconds <= PATIENCE:
-            chosen[name] = seconds
+            kept[name] = seconds
             total += seconds
-    return chosen
+    return kept
 
 
 def try_fault(task):
-    fault, tests = task
+    fault, stages = task
     begin = time.monotonic()
     copy = own_copy()
+    outcome = Outcome(caught=False, by="no test runs it")
     with copy.planted(fault):
-        return fault, try_tests(copy, tests), time.monotonic() - begin
+        for tests in stages:
+            outcome = try_tests(copy, tests)
+            if outcome.caught:
+                break
+    return fault, outcome, time.monotonic() - begin
 
 
 def control(surveyed, caught):
     """Return the tests that have caught a fault, but fail without one, too."""
     copy = Copy()
-    tests = ordered(surveyed, lambda name, _: name in caught)
+    tests = ordered(chosen(surveyed, lambda name, _: name in caught))
     wrong = []
     while (outcome := try_tests(copy, tests)).caught:
         wrong.append(outcome.by)
@@ -170,6 +192,7 @@ def main():
     faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     results = load(RESULTS)
     tasks = [(fault, nearest(surveyed, fault)) for fault in faults if not results.get(fault.name, {}).get("caught")]
+    tasks.sort(key=lambda task: task[0].name in results)  # first what has not been tried
     with processes(args.jobs) as pool:
         for fault, outcome, seconds in pool.imap_unordered(try_fault, tasks):
             place = f"{fault.path}:{fault.line}"
