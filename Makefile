@@ -6,7 +6,7 @@ READY := .venv/ready
 PYTEST := $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: run test compiled uncompiled check quick lint bench fuzz kill docs wheel clean
+.PHONY: run test compiled uncompiled check quick lint bench fuzz kill mutants docs wheel clean
 
 run: $(READY)
 	@$(BIN)/python -m onlinear.experiments
@@ -50,6 +50,10 @@ fuzz: $(READY)
 # Training killed at 50 moments; with changed data it must not go on.
 kill: $(READY)
 	$(BIN)/python tests/kill.py
+
+# Faults planted one at a time: at least 90 % must be caught, and the others explained in mutants/survivors.txt.
+mutants: $(READY)
+	$(BIN)/python mutants/run.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py

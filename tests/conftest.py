@@ -11,6 +11,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("quick", parent=hypothesis.settings.get_profile("bounded"), max_examples=5)
 hypothesis.settings.register_profile("uncompiled", parent=hypothesis.settings.get_profile("bounded"), max_examples=15)
+hypothesis.settings.register_profile(
+    "mutants",
+    parent=hypothesis.settings.get_profile("bounded"),
+    max_examples=20,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
 hypothesis.settings.load_profile("bounded")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import onlinear
 from command_line import lines_of, run
 from onlinear.data import look_ahead
-from onlinear.data.labels import MOST_FOUND
+from onlinear.data.labels import MOST_FOUND, ManyClasses, cut_at_new_labels
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.streams import convert
@@ -389,3 +389,22 @@ def test_labels_that_cannot_be_ordered_are_refused(passes):
     labels = np.array(["a", 1, "b", 2.5], dtype=object)
     with pytest.raises(DataError, match=r"the labels cannot be (compared|ordered)"):
         onlinear.train(Perceptron(), np.eye(4), labels, new_classes=True, passes=passes)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.sets(st.integers(0, 5), min_size=1))
+def test_labels_are_cut_before_each_new_one(labels, known):
+    y, seen = np.array(labels), set(known)
+    parts = list(cut_at_new_labels(y, ManyClasses(np.array(sorted(known)))))
+    assert [i for rows, _ in parts for i in range(rows.start, rows.stop)] == list(range(y.size))
+    for k, (rows, new) in enumerate(parts):
+        assert rows.start < rows.stop
+        assert new.tolist() == [label for label in labels[rows.start : rows.start + 1] if label not in seen]
+        assert k == 0 or new.size == 1
+        seen |= {*new.tolist()}
+        assert seen.issuperset(labels[rows])
+
+
+def test_new_labels_must_not_be_merged_by_rounding():
+    large = 2**53
+    with pytest.raises(DataError, match="labels must be of one type"):
+        onlinear.run(Perceptron(), [([[1.0]], [large + 1]), ([[2.0]], [0.5])], new_classes=True)

@@ -865,6 +865,7 @@ Odd = onlinear.rules.rule(Odd)
         ({"reading": {"a": float("nan")}}, "reading cannot be converted to JSON"),
         ({"reading": {1: 0, "1": 0}}, "reading cannot be converted to JSON: duplicate key"),
         ({"reading": {"a": nested(100)}}, "reading is nested 102 levels deep"),
+        ({"reading": {"a": 1, "b": nested(100)}}, "reading is nested 102 levels deep"),
         ({"reading": {"a": nested(10**4)}}, "reading cannot be converted to JSON"),
         ({"reading": {"columns": ["a"]}}, "cannot save: reading has an unknown key 'columns'"),
         ({"reading": {"delimiter": "\n"}}, r"reading: delimiter is '\\n'; it must be one ASCII character"),

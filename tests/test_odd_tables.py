@@ -125,3 +125,10 @@ def test_frames_of_numbers_are_matrices_whatever_holds_them():
     frame = pd.DataFrame(numbers)
     for one in (frame, frame.astype(object), frame.convert_dtypes(), pl.DataFrame(numbers), pa.table(numbers)):
         assert onlinear.run(Perceptron(), one, Y).weights.tolist() == expected.tolist()
+
+
+def test_kinds_are_guessed_from_the_first_file_that_has_rows_whatever_its_order(tmp_path):
+    (tmp_path / "a.csv").write_text("town,age,label\n")
+    (tmp_path / "b.csv").write_text("age,town,label\n1,Ulm,0\n2,Bonn,1\n")
+    run = learn([tmp_path / "a.csv", tmp_path / "b.csv"], label="label")
+    assert sorted(run.state.names) == ["age", "town=Bonn", "town=Ulm"]

@@ -491,6 +491,28 @@ def test_functions_of_math_give_the_same_plain_and_compiled(monkeypatch):
     assert len(shown) == 1
 
 
+def steep(s):
+    return math.exp(s)
+
+
+def test_functions_that_a_rule_calls_have_compiled_math_too(engine):
+    @rule
+    class Steep(NamedTuple):
+        rate: float = 1.0
+
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            add(w, y / (1.0 + steep(1000.0)), x)
+            return True
+
+    assert not onlinear.run(Steep(), X, Y).weights.any()
+
+
 def test_without_the_promise_there_are_two_classes_and_the_error_tells_what_to_add():
     plain = rule(broken())(1.0)
     with pytest.raises(ParameterError, match=r"Broken supports only two classes; .*@rule\(linear=True\)"):

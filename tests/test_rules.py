@@ -387,3 +387,9 @@ def test_the_allowance_for_rounding_counts_every_step():
         assert run.updates > 1
         rows = np.asarray(run.trace.updates) - run.trace.first_round
         assert run.state.reach == pytest.approx(length * np.linalg.norm(X[rows], axis=1).sum())
+
+
+def test_the_margin_perceptron_knows_the_norm_of_its_first_weights():
+    # ⟨w,x⟩ = 1/2 is right, but not by 0.9·‖w‖.
+    run = onlinear.run(MarginPerceptron(0.9), [[0.5, 0.0]], [1], classes=(0, 1), start=[1.0, 0.0])
+    assert (run.updates, run.mistakes) == (1, 0)

@@ -242,6 +242,8 @@ def test_features_that_were_not_there_weigh_nothing():
         run.predict(X[:, :3])
     with pytest.raises(DataError, match="row 7, column 2: value nan"):
         run.predict(broken(np.nan))
+    with pytest.raises(DataError, match="row 7, column 2: value 2"):
+        onlinear.run(Winnow(), BINARY, Y).predict(broken(2.0, matrix=BINARY))
 
 
 def test_the_width_can_be_declared():

@@ -56,3 +56,9 @@ def test_any_change_shows(data, choice):
     order = np.roll(np.arange(len(y)), 1)
     assume(not (np.array_equal(X[order], X) and np.array_equal(y[order], y)))
     assert checksum(X[order], y[order]) != whole
+
+
+def test_checksums_in_older_files_stay_valid():
+    X = np.array([[1.0, 0.0, -2.5], [0.0, 3.0, 0.0]])
+    assert checksum(X, [-1, 1]) == "b818a2728373d2ae5f10b111d497ed29"
+    assert checksum(X, [0, 2]) == "d16eaea28190cb0f872fc6757a6443d1"

@@ -286,3 +286,8 @@ def test_a_first_guess_for_every_class():
     assert np.array_equal(run.intercept, start[1])
     with pytest.raises(ParameterError, match="a row for each of the 3 classes"):
         onlinear.run(Perceptron(), [[0.0, 0.0]], [2], classes=[0, 1, 2], start=np.zeros((2, 3)))
+
+
+def test_the_first_of_the_best_classes_is_predicted():
+    run = onlinear.run(Perceptron(), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], classes=range(3))
+    assert run.predict([[0.0, 0.0]]).tolist() == [0]
