@@ -4,7 +4,8 @@ First the tests run once on the source as it is, to learn which of them run whic
 sample is planted in a copy of the source, and the tests that run its function follow, until one fails, hangs or
 crashes. At the end the tests that have caught something must pass on the source as it is, in the same order.
 
-Faults that no test needs to notice are listed in survivors.txt, each with the reason. The exit code is not 0 if fewer
+Where very many tests run a function, hints.txt names one that notices the fault: it is tried first. Faults that no
+test needs to notice are listed in survivors.txt, each with the reason. The exit code is not 0 if fewer
 than 90 % of the faults are caught, or if one survives that is not listed. Results are kept in build/mutants: what has
 been caught is not tried again.
 """
@@ -36,19 +37,20 @@ NEAR = 4
 PATIENCE = 25.0
 """Seconds of tests in each of two stages that a fault has to survive."""
 SURVIVORS = Path(__file__).with_name("survivors.txt")
+HINTS = Path(__file__).with_name("hints.txt")
 RESULTS = BUILD / "results.json"
 SURVEY = BUILD / "survey.json"
 
 
-def explanations():
-    """Return the reasons in survivors.txt: each stands below its fault, indented."""
-    explained, name = {}, None
-    for line in SURVIVORS.read_text(encoding="utf-8").splitlines():
+def read_notes(path):
+    """Return what a file says about faults: it stands below each, indented."""
+    notes, name = {}, None
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("    "):
-            explained[name] = line.strip()
+            notes[name] = line.strip()
         elif line and not line.startswith("#"):
             name = line
-    return explained
+    return notes
 
 
 def load(path):
@@ -108,8 +110,8 @@ def chosen(surveyed, wanted):
     return sorted(files, key=lambda tests: min((len(test["functions"]), name) for name, test in tests.items()))
 
 
-def nearest(surveyed, fault):
-    """Return the tests that run the function of a fault, in two stages: those of the nearest files, and the others.
+def nearest(surveyed, fault, hint):
+    """Return the tests that run the function of a fault, in stages: a hint, those of the nearest files, and the others.
 
     For a fault outside functions, these are the tests that run any function of its file.
     """
@@ -117,7 +119,8 @@ def nearest(surveyed, fault):
     files = chosen(surveyed, lambda _, test: function in test["functions"]) or chosen(
         surveyed, lambda _, test: any(name.startswith(start) for name in test["functions"])
     )
-    return [within_patience(ordered(stage)) for stage in (files[:NEAR], files[NEAR:]) if stage]
+    stages = [within_patience(ordered(stage)) for stage in (files[:NEAR], files[NEAR:]) if stage]
+    return stages if hint is None else [{hint: PATIENCE}, *stages]
 
 
 def within_patience(tests):
@@ -191,7 +194,9 @@ def main():
 
     faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     results = load(RESULTS)
-    tasks = [(fault, nearest(surveyed, fault)) for fault in faults if not results.get(fault.name, {}).get("caught")]
+    untried = [fault for fault in faults if not results.get(fault.name, {}).get("caught")]
+    hints = read_notes(HINTS)
+    tasks = [(fault, nearest(surveyed, fault, hints.get(fault.name))) for fault in untried]
     tasks.sort(key=lambda task: task[0].name in results)  # first what has not been tried
     with processes(args.jobs) as pool:
         for fault, outcome, seconds in pool.imap_unordered(try_fault, tasks):
@@ -203,7 +208,7 @@ def main():
     remove_copies()
     wrong = control(surveyed, {results[fault.name]["by"] for fault in faults})
     remove_copies()
-    enough = report(faults, results, explanations())
+    enough = report(faults, results, read_notes(SURVIVORS))
     print(f"{(time.monotonic() - begin) / 60.0:.1f} minutes")
     for test in wrong:
         print(f"fails without a fault, too: {test}")

@@ -423,8 +423,15 @@ def writes_where_a_weight_is_positive(self, state, x):
     return dot(state.w, x)
 
 
+def writes_at_the_start(self, state, x):
+    if state.w[0] == state.total[0] == 0.0:
+        bumps(state.w)
+    return dot(state.w, x)
+
+
 @pytest.mark.parametrize(
-    "score", [writes_through_a_variable, writes_in_a_function, fills, writes_where_a_weight_is_positive]
+    "score",
+    [writes_through_a_variable, writes_in_a_function, fills, writes_where_a_weight_is_positive, writes_at_the_start],
 )
 def test_a_score_that_writes_by_other_means_is_refused_before_round_one(engine, score):
     with pytest.raises(

@@ -237,6 +237,11 @@ def test_what_is_undefined():
         a_run().evaluate(iter([]))
 
 
+def test_a_class_that_neither_occurs_nor_is_predicted_is_no_remark():
+    run = onlinear.converge(Perceptron(), np.eye(3), range(3), classes=range(3))
+    assert "undefined  the" not in repr(run.evaluate(np.eye(3)[:2], [0, 1]))
+
+
 def test_unknown_labels_are_errors_or_skipped(tmp_path):
     run = a_run()
     with pytest.raises(DataError, match=r"row 1: label 3; the labels are -1 \(negative\) and 1 \(positive\)"):

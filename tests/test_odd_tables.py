@@ -132,3 +132,9 @@ def test_kinds_are_guessed_from_the_first_file_that_has_rows_whatever_its_order(
     (tmp_path / "b.csv").write_text("age,town,label\n1,Ulm,0\n2,Bonn,1\n")
     run = learn([tmp_path / "a.csv", tmp_path / "b.csv"], label="label")
     assert sorted(run.state.names) == ["age", "town=Bonn", "town=Ulm"]
+
+
+def test_a_category_beyond_max_features_is_named_with_its_place():
+    table = pd.DataFrame({"town": ["Ulm", "Bonn", "Kiel"], "label": Y})
+    with pytest.raises(DataError, match=r"row 2: 'town=Kiel' would be feature 3; at most 2 \(max_features"):
+        learn(table, max_features=2)

@@ -245,6 +245,25 @@ def test_a_crash_before_the_checkpoint_is_removed_does_nothing_twice(tmp_path, m
     assert onlinear.load(model).rounds == 1200
 
 
+def test_a_finished_checkpoint_of_another_beginning_is_refused(tmp_path, monkeypatch):
+    X, y = data(Perceptron())
+    one, other = (onlinear.run(Perceptron(), onlinear.open_stream(X[:n], y[:n])) for n in (100, 200))
+
+    def go_on(begun):
+        stream = onlinear.open_stream(blocks(X, y, 30), like=begun)
+        onlinear.train(Perceptron(), stream, state=begun, checkpoint=tmp_path / "checkpoint", every=0.0)
+
+    def crash(self):
+        raise CrashError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", crash)
+        with pytest.raises(CrashError):
+            go_on(one)
+    with pytest.raises(ModelError, match="this checkpoint was made with begun from = "):
+        go_on(other)
+
+
 def test_going_on_with_nothing_is_an_error(tmp_path):
     X, y = data(Perceptron())
     begun = onlinear.run(Perceptron(), onlinear.open_stream(X, y))

@@ -13,7 +13,8 @@ import onlinear
 from exact_oracle import signed_rows, squared_affine_margin, squared_largest_margin
 from onlinear import theory
 from onlinear.errors import AssumptionError, DataError, ParameterError, VerificationError
-from onlinear.theory.check import exact
+from onlinear.theory.check import exact, extremes
+from onlinear.theory.examples import Examples
 from strategies import LAYOUTS, as_layout, in_blocks, real, separable
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -255,3 +256,13 @@ def test_progress_is_seen():
 def test_limits_must_make_sense(options):
     with pytest.raises(ParameterError, match="must be"):
         onlinear.max_margin([[1.0], [2.0]], [0, 1], **options)
+
+
+def test_the_radius_is_exact_or_no_smaller(monkeypatch):
+    X, y = [[3.0, 4.0], [-0.5, 0.25]], [1, -1]
+    assert extremes.squared_radius(Examples(X, y, normalize=True, fit_intercept=True)).value == 2
+    assert extremes.squared_radius(Examples(X, y)) == (25, 0, True)
+    monkeypatch.setattr(extremes, "_EXACT_ENTRIES", 0)
+    value, row, is_exact = extremes.squared_radius(Examples(X, y))
+    assert (row, is_exact) == (0, False)
+    assert 25 <= value <= 25 * (1 + 1e-12)

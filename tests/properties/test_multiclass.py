@@ -291,3 +291,4 @@ def test_a_first_guess_for_every_class():
 def test_the_first_of_the_best_classes_is_predicted():
     run = onlinear.run(Perceptron(), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], classes=range(3))
     assert run.predict([[0.0, 0.0]]).tolist() == [0]
+    assert "  classes    3: 0, 1, 2\n" in repr(run)

@@ -190,3 +190,12 @@ def test_blocks_that_can_be_read_once_are_refused():
     X, y = onlinear.datasets.xor()
     with pytest.raises(DataError, match="read only once"):
         onlinear.separability(iter([(X, y)]))
+
+
+def test_a_negative_share_proves_nothing():
+    # 2·1 − 1·2 = 0 and 2 − 1 = 1, although w = 1 separates these rows.
+    X, y = [[1.0], [2.0], [-1.0]], [1, 1, -1]
+    verdict = onlinear.separability([[1.0], [1.0], [1.0]], y)
+    wrong = dataclasses.replace(verdict, rows=np.array([0, 1]), shares=(Fraction(2), Fraction(-1)))
+    with pytest.raises(VerificationError, match="must be positive"):
+        wrong.verify(X, y)
