@@ -561,3 +561,38 @@ def test_that_numba_is_missing_is_said_once():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr.count("RuntimeWarning: numba cannot be imported") == 1
+
+
+TWO_THREADS = """
+    import sys
+    import threading
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+    from onlinear.engine import flat, vectors
+    from onlinear.engine.compile import teach_intrinsic
+
+    def compile_something():
+        with global_compiler_lock:
+            cpu_target.typing_context.refresh()
+
+    def repeat(work):
+        for _ in range(300):
+            try:
+                work()
+            except ValueError as error:
+                print(error)
+
+    sys.setswitchinterval(1e-6)
+    works = [compile_something, lambda: teach_intrinsic(flat.address, vectors.address)]
+    threads = [threading.Thread(target=repeat, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_what_is_taught_in_one_thread_does_not_disturb_another_that_compiles():
+    code = textwrap.dedent(TWO_THREADS)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == ""

@@ -23,6 +23,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import datamodel, errors
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import infer_global
 from numba.extending import (
@@ -144,9 +145,10 @@ def teach_intrinsic(function: Callable[..., Any], intrinsic: Any) -> None:
     The call itself is then given the intrinsic's type: a form that calls it would be one more function to compile.
     """
     context = cpu_target.typing_context
-    context.refresh()
     _forms[function] = intrinsic
-    infer_global(function, context.resolve_value_type(intrinsic))
+    with global_compiler_lock:  # another thread may be compiling, and then looks at the same registries
+        context.refresh()
+        infer_global(function, context.resolve_value_type(intrinsic))
 
 
 def _always(function: Any) -> Any:
