@@ -7,7 +7,7 @@ crashes. At the end the tests that have caught something must pass on the source
 Where very many tests run a function, hints.txt names one that notices the fault: it is tried first. Faults that no
 test needs to notice are listed in survivors.txt, each with the reason. The exit code is not 0 if fewer
 than 90 % of the faults are caught, or if one survives that is not listed. Results are kept in build/mutants: what has
-been caught is not tried again.
+been caught, or has survived and is explained, is not tried again.
 """
 
 import argparse
@@ -194,8 +194,9 @@ def main():
 
     faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     results = load(RESULTS)
-    untried = [fault for fault in faults if not results.get(fault.name, {}).get("caught")]
-    hints = read_notes(HINTS)
+    hints, explained = read_notes(HINTS), read_notes(SURVIVORS)
+    settled = {name for name, result in results.items() if result["caught"] or name in explained}
+    untried = [fault for fault in faults if fault.name not in settled]
     tasks = [(fault, nearest(surveyed, fault, hints.get(fault.name))) for fault in untried]
     tasks.sort(key=lambda task: task[0].name in results)  # first what has not been tried
     with processes(args.jobs) as pool:
@@ -208,7 +209,7 @@ def main():
     remove_copies()
     wrong = control(surveyed, {results[fault.name]["by"] for fault in faults})
     remove_copies()
-    enough = report(faults, results, read_notes(SURVIVORS))
+    enough = report(faults, results, explained)
     print(f"{(time.monotonic() - begin) / 60.0:.1f} minutes")
     for test in wrong:
         print(f"fails without a fault, too: {test}")

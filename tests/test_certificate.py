@@ -507,3 +507,10 @@ def test_what_rests_on_iid_is_withheld_where_the_order_is_not_random():
     assert short_names(made) == {"P5"}
     assert "P12)   does not apply: the examples are not i.i.d.: their labels are not in random order" in repr(made)
     made.verify(X, y)
+
+
+def test_a_halting_loop_of_winnow():
+    X, y = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), [1, 1, -1, 1]
+    certificate = onlinear.certify(onlinear.converge(Winnow(), X, y), X, y)
+    assert "4 mistakes < 14 (28.6% of it)" in repr(certificate)
+    assert certificate.difficulty is None

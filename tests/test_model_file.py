@@ -517,7 +517,7 @@ CRAFTED = [
     ("named", content("origin", [1.0, np.nan, 3.0]), "origin has an entry that is not finite"),
     ("named", content("origin", [1.0, 2.0]), r"origin is float64 of shape \(2,\)"),
     ("named", content("names", list(b"a\xff\xfec"), "|u1"), "a name is not UTF-8"),
-    ("named", content("names", [97.0]), "names is float64"),
+    ("named", content("names", [97.0]), "names is float64 of shape .*, not uint8"),
     ("named", content("names", [[97]], "|u1"), "names is uint8 of shape"),
     ("named", content("names.offsets", [0, 1, 3], "<i8"), "names.offsets is int64 of shape"),
     ("named", content("names.offsets", [0, 1, 3, 5], "<i8"), "names.offsets does not match names"),

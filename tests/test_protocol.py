@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import types
 from typing import NamedTuple
 
 import numba
@@ -495,7 +496,7 @@ def steep(s):
     return math.exp(s)
 
 
-def test_functions_that_a_rule_calls_have_compiled_math_too(engine):
+def test_functions_that_a_rule_calls_do_not_raise_either(engine):
     @rule
     class Steep(NamedTuple):
         rate: float = 1.0
@@ -525,6 +526,19 @@ def test_the_promise_is_part_of_a_rules_own_fingerprint_only_where_it_is_given()
     without, given = rule(broken()), rule(linear=True)(broken())
     assert own_fingerprint(without) == own_fingerprint(rule(linear=False)(broken()))
     assert own_fingerprint(without) != own_fingerprint(given)
+
+
+def test_a_function_reached_through_a_module_is_part_of_the_fingerprint():
+    helpers = types.ModuleType("helpers")
+
+    def define(gain):
+        helpers.gain = gain
+        cls = broken()
+        cls.update = lambda self, w, x, y, score, mistake: helpers.gain(score)
+        return own_fingerprint(rule(cls))
+
+    assert define(lambda s: s) == define(lambda s: s)
+    assert define(lambda s: s) != define(lambda s: 2.0 * s)
 
 
 class Crowd(NamedTuple):

@@ -12,6 +12,7 @@ from hypothesis import given, note
 
 import naive
 import onlinear
+from onlinear.engine.protocol import METHODS
 from onlinear.errors import ParameterError, RuleError
 from onlinear.rules import (
     MarginPerceptron,
@@ -393,3 +394,8 @@ def test_the_margin_perceptron_knows_the_norm_of_its_first_weights():
     # ⟨w,x⟩ = 1/2 is right, but not by 0.9·‖w‖.
     run = onlinear.run(MarginPerceptron(0.9), [[0.5, 0.0]], [1], classes=(0, 1), start=[1.0, 0.0])
     assert (run.updates, run.mistakes) == (1, 0)
+
+
+def test_the_docstring_of_rule_lists_every_method():
+    for name in METHODS:
+        assert f"``{name}(self" in rule.__doc__

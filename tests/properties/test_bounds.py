@@ -417,6 +417,24 @@ def test_batch_schedule_is_not_below_the_steps_that_are_taken():
     assert done.halted
     assert 2 < len(done.batch_sizes) <= bound.mistakes
     assert bound.value == bounds.batch_schedule(X, y, u, schedule="constant", classes=CLASSES).value
+    assert not bound.note
+
+
+def test_batch_schedule_allows_for_every_rounding(monkeypatch):
+    # With a coarse unit the allowance shows: k steps of size 1 make the quotient k·(1 − (2k + 8)u)/(1 + (k + 8)u).
+    unit, X, y, u = 2.0**-16, [[4.0, 0.25], [-1.0, 0.25]], [1, 1], [0.0, 1.0]
+    monkeypatch.setattr(bounds.batch, "UNIT", unit)
+    bound = bounds.batch_schedule(X, y, u, schedule=lambda k: 1.0 + 0.0 * k, classes=CLASSES)
+    enough = [
+        k for k in range(1, 2000) if k * (1 - (2 * k + 8) * unit) > bound.quantities["goal"] * (1 + (k + 8) * unit)
+    ]
+    assert bound.value == enough[0] > bound.quantities["goal"] + 10
+
+
+@pytest.mark.parametrize(("N", "k"), [(0, 1), (5, 0), (2.5, 1), (5, 6)])
+def test_an_adversary_needs_whole_numbers(N, k):
+    with pytest.raises(ParameterError):
+        bounds.additive_adversary(N, k)
 
 
 @given(steps=st.lists(st.sampled_from([0.0, 5e-324, 3e-310, 1e-200, 2.0**-40, 0.3, 1.0, 7e100, 1.7e308]), min_size=40))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import onlinear
 from exact_oracle import is_separable, signed_rows
 from onlinear.errors import DataError, VerificationError
-from onlinear.theory import Inseparable, Separable, Undecided
+from onlinear.theory import Examples, Inseparable, Separable, Undecided
 from onlinear.theory.search import decide
 from strategies import LAYOUTS, as_layout, in_blocks, labels, separable
 
@@ -199,3 +199,12 @@ def test_a_negative_share_proves_nothing():
     wrong = dataclasses.replace(verdict, rows=np.array([0, 1]), shares=(Fraction(2), Fraction(-1)))
     with pytest.raises(VerificationError, match="must be positive"):
         wrong.verify(X, y)
+
+
+def test_a_witness_of_whole_numbers_is_rounded_where_it_still_separates():
+    X, y = [[1.0, 0.5], [-0.75, 0.25]], [1, -1]
+    assert "2 weights (floats)" in repr(Separable.by(Examples(X, y), np.array([3, 2], dtype=object)))
+    # Rounded, the first weight would be 1: the last row has the score 0.
+    near = [3**40 + 1, -(3**40)]
+    exact = Separable.by(Examples([[1.0, 1.0], [-1.0, -1.0]], y), np.array(near, dtype=object))
+    assert "2 weights (whole numbers)" in repr(exact)
