@@ -361,6 +361,7 @@ def cut_at_new_labels(y: NDArray[Any], known: ManyClasses) -> Iterator[tuple[sli
 
 def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
     try:
-        return np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+        same = np.asarray(y == label, dtype=bool)
+        return same if same.shape == y.shape else np.broadcast_to(same, y.shape)
     except TypeError:
         return np.fromiter((can_be_label(one) and bool(one == label) for one in y), dtype=bool, count=y.size)
