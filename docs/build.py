@@ -34,13 +34,22 @@ PAGES = {
 }
 
 
+def _text(name: str, thing: Any) -> str:
+    """Return the docstring; that of a constant stands below it in the source."""
+    if not isinstance(thing, float):
+        return inspect.getdoc(thing) or ""
+    below = re.compile(rf'^{name}\b[^\n]*\n"""(.*?)"""', re.MULTILINE | re.DOTALL)
+    sources = (path.read_text(encoding="utf-8") for path in Path(onlinear.__file__).parent.rglob("*.py"))
+    return next(found.group(1) for source in sources if (found := below.search(source)))
+
+
 def entry(module: Any, name: str) -> str:
     """Return the text for one public name."""
     thing = getattr(module, name)
     signature = f"({', '.join(thing._fields)})" if hasattr(thing, "_fields") else ""
     if inspect.isfunction(thing):
         signature = str(inspect.signature(thing, eval_str=False)).replace("'", "")
-    lines = [f"### `{name}{signature}`", "", "```text", inspect.getdoc(thing) or "", "```", ""]
+    lines = [f"### `{name}{signature}`", "", "```text", _text(name, thing), "```", ""]
     for attribute, member in vars(thing).items() if inspect.isclass(thing) else ():
         if isinstance(member, property):
             lines += [f"- `{attribute}`: {(inspect.getdoc(member) or '').partition(chr(10))[0]}"]
