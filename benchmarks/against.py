@@ -1,18 +1,16 @@
 """This checkout against another one: every row is run in turns, and the ratio of their times is shown.
 
-``python benchmarks/against.py ../other`` starts a process for each of the two checkouts and lets them take turns, 20
-times for each row. The processes are replaced after every few turns: where a process happens to have its arrays in
-memory can make it slower by several per cent for as long as it lives. A ratio above 1 means that this checkout is
-slower. The interval is that of the median of the paired ratios, at 95 %; a row is marked where even its lower end is
-above 1.03.
+``python benchmarks/against.py ../other`` loads the library of both checkouts and lets them take turns, 20 times for
+each row. Both read the same arrays, in one process: where a process happens to have its arrays in memory can make it
+slower by several per cent for as long as it lives. A ratio above 1 means that this checkout is slower. The interval is
+that of the median of the paired ratios, at 95 %; a row is marked where even its lower end is above 1.03.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import os
-import subprocess
+import importlib
 import sys
 import tempfile
 import time
@@ -33,8 +31,11 @@ HERE = Path(__file__).parents[1]
 TOLERANCE = 1.03
 
 
-dense, sparse = functools.cache(ratios.dense), functools.cache(ratios.sparse)
-ten_classes, twenty_classes = functools.cache(faces.ten_classes), functools.cache(faces.twenty_classes)
+OWN = {"onlinear", "against", "ratios", "faces"}
+"""The modules that each checkout has of its own."""
+
+dense, sparse = generate.once(ratios.dense), generate.once(ratios.sparse)
+ten_classes, twenty_classes = generate.once(faces.ten_classes), generate.once(faces.twenty_classes)
 PERCEPTRON = onlinear.rules.Perceptron()
 LAYOUTS = {
     "dense, d = 20": lambda: dense(20),
@@ -186,38 +187,33 @@ def verification_of(examples):
     return prepare
 
 
-def serve(folder):
-    """Run the rows that are asked for on the standard input, and answer with seconds."""
-    known, ready = rows(folder), {}
-    for line in sys.stdin:
-        name = line.rstrip("\n")
-        if name not in ready:
-            ready.clear()  # what another row has held is given back
-            ready[name] = known[name]()
-            ready[name]()  # compiles and warms up
-        begin = time.perf_counter()
-        ready[name]()
-        print(time.perf_counter() - begin, flush=True)
-
-
 class Checkout:
-    """A process that works with the library of one checkout."""
+    """The library of one checkout, and the rows that work with it; its modules can be found while it is open."""
 
-    def __init__(self, checkout, folder):
-        environment = os.environ | {"PYTHONPATH": str(Path(checkout).resolve() / "src")}
-        command = [sys.executable, __file__, "--serve", str(folder)]
-        self.process = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
+    def __init__(self, root, folder):
+        self.path, self.modules = str(Path(root).resolve() / "src"), {}
+        with self:
+            self.rows = importlib.import_module("against").rows(folder)
 
-    def seconds(self, name):
-        self.process.stdin.write(f"{name}\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+    def __enter__(self):
+        sys.path.insert(0, self.path)
+        sys.modules.update(self.modules)
 
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+    def __exit__(self, *_):
+        sys.path.remove(self.path)
+        self.modules = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in OWN}
+
+    def prepare(self, name):
+        """Prepare a row, and run it once: it is compiled then."""
+        with self:
+            self.work = self.rows[name]()
+            self.work()
+
+    def seconds(self):
+        with self:
+            begin = time.perf_counter()
+            self.work()
+            return time.perf_counter() - begin
 
 
 def interval(ratios):
@@ -231,35 +227,29 @@ def interval(ratios):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("other", nargs="?", help="the root of the other checkout")
-    parser.add_argument("--processes", type=int, default=5, help="how many times new processes are started")
-    parser.add_argument("--turns", type=int, default=4, help="turns in each pair of processes")
+    parser.add_argument("other", help="the root of the other checkout")
+    parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.serve is not None:
-        serve(asked.serve)
-        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         generate.write(folder / "data.svm", 200_000)
-        pairs = {name: [] for name in rows(folder) if asked.only in name}
-        for _ in range(asked.processes):
-            new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
-            for name in pairs:
-                pairs[name] += take_turns(name, new, old, asked.turns)
-            new.close()
-            old.close()
-    for name, times in pairs.items():
-        report(name, times)
+        for name in OWN:
+            sys.modules.pop(name, None)
+        new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
+        for name in new.rows:
+            if asked.only in name:
+                report(name, take_turns(name, new, old, asked.turns))
 
 
 def take_turns(name, new, old, turns):
     """Return pairs of times of a row, in the new and in the old checkout."""
+    new.prepare(name)
+    old.prepare(name)
     pairs = []
     for turn in range(turns):
         order = (new, old) if turn % 2 else (old, new)
-        times = {checkout: checkout.seconds(name) for checkout in order}
+        times = {checkout: checkout.seconds() for checkout in order}
         pairs.append((times[new], times[old]))
     return pairs
 

@@ -1,6 +1,7 @@
 """Labelled examples as text, for the benchmarks: libsvm's form, and the same examples in Vowpal Wabbit's."""
 
 import contextlib
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,22 @@ FEATURES = 47_000
 DRAWN = 76
 _CHUNK = 5_000
 _WIDTH = 15  # of " 47000:0.123456", the longest entry
+
+
+_MADE = {}
+
+
+def once(make):
+    """Return a function that makes its data once, however often the module that defines it is loaded."""
+
+    @functools.wraps(make)
+    def made(*args):
+        key = make.__name__, args
+        if key not in _MADE:
+            _MADE[key] = make(*args)
+        return _MADE[key]
+
+    return made
 
 
 def write(path, n, *, wabbit=None, seed=0):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import onlinear
 from command_line import lines_of, run
 from onlinear.data import look_ahead
-from onlinear.data.labels import MOST_FOUND, ManyClasses, cut_at_new_labels
+from onlinear.data.labels import MOST_FOUND, ManyClasses, cut_at_new_labels, found_codes
+from onlinear.data.signs import signs_of
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.streams import convert
@@ -408,3 +409,31 @@ def test_new_labels_must_not_be_merged_by_rounding():
     large = 2**53
     with pytest.raises(DataError, match="labels must be of one type"):
         onlinear.run(Perceptron(), [([[1.0]], [large + 1]), ([[2.0]], [0.5])], new_classes=True)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.int8, np.uint64, np.float32, ">i8", object])
+@pytest.mark.parametrize("step", [1, 2])
+def test_labels_become_signs_whatever_their_type(kind, step):
+    y = np.array([3, 5, 5, 3, 4, 3, 0, 5], dtype=kind)[::step]
+    negative, positive = y.dtype.type(3) if kind is not object else 3, y.dtype.type(5) if kind is not object else 5
+    expected = [-1 if label == 3 else int(label == 5) for label in y.tolist()]
+    signs, complete = signs_of(y, negative, positive)
+    assert signs.tolist() == expected and signs.dtype == np.int8 and not complete
+    known = y[np.array(expected) != 0]
+    assert signs_of(known, negative, positive)[1]
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_a_missing_label_has_no_sign(missing):
+    signs, complete = signs_of(np.array([1.0, missing, 2.0]), np.float64(1.0), np.float64(2.0))
+    assert signs.tolist() == [-1, 0, 1] and not complete
+
+
+@pytest.mark.parametrize("late", [[], [7]])
+def test_labels_are_found_beyond_the_first_ones(late):
+    # A third label far behind the first two, which are found in the first part of the labels.
+    y = np.array([1, -1] * 40_000 + late)
+    classes, signs = found_codes(y)
+    assert classes.labels.tolist() == [-1, 1, *late]
+    assert (signs is None) == bool(late)
+    assert late or np.array_equal(signs, y)

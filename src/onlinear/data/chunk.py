@@ -60,6 +60,8 @@ class Chunk:
         Which of the origin's rows these are; None for all, in order.
     sums : RowSums, or None
         The row sums of the checksum, where a reader has already computed them.
+    signs : int8 array, or None
+        The codes of the labels, where they have been computed: −1 and +1 for the two classes.
     faults : iterable of Fault
         The malformed examples among these, in order; it may be iterated once.
     feature : callable
@@ -71,6 +73,7 @@ class Chunk:
     origin: Origin
     rows: NDArray[np.intp] | None = None
     sums: RowSums | None = None
+    signs: NDArray[np.int8] | None = None
     faults: Iterable[Fault] = ()
     feature: Callable[[int], str] = name_column
 
@@ -111,6 +114,7 @@ class Chunk:
             y=self.y[rows],
             rows=numbers if self.rows is None else self.rows[numbers],
             sums=None if self.sums is None else self.sums.part(rows),
+            signs=None if self.signs is None else self.signs[rows],
             faults=(),
         )
 
@@ -135,6 +139,8 @@ class Chunk:
 
     def codes(self, classes: Classes | ManyClasses, rows: slice) -> NDArray[Any]:
         """Return the codes of some of the labels."""
+        if self.signs is not None:
+            return self.signs[rows]
         return classes.encode(self.y[rows], lambda i: self.place(rows.start + i))
 
     def row_sums(self, rows: slice, block: Block | None = None) -> RowSums:

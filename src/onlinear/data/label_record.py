@@ -89,32 +89,20 @@ def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
 
 
 def _add(record: LabelRecord, codes: NDArray[Any]) -> None:
-    tallies = record.tallies
-    wrong, changes = (_add_of_two if record.counts.size == 2 else _add_of_many)(record, codes, int(tallies[LATEST]))
-    tallies[MAJORITY] += wrong
-    tallies[LAST_LABEL] += changes
-    tallies[LATEST] = max(0, codes[-1])
+    if record.counts.size == 2:
+        kernel(follow_two)(codes, *record)
+    else:
+        _add_of_many(record, codes)
 
 
-def _add_of_two(record: LabelRecord, codes: NDArray[Any], latest: int) -> tuple[int, int]:
-    """Count labels and pairs; return the mistakes of the majority so far and of the last label."""
-    counts, pairs, _ = record
-    wrong, ones, both = kernel(follow_two)(codes, latest, int(counts[1]) - int(counts[0]))
-    n, after_one = codes.size, ones + latest - int(codes[-1] > 0)
-    counts += (n - ones, ones)
-    if pairs.size:
-        pairs += ((n - ones - after_one + both, ones - both), (after_one - both, both))
-    return wrong, ones + after_one - 2 * both
-
-
-def _add_of_many(record: LabelRecord, numbers: NDArray[Any], latest: int) -> tuple[int, int]:
-    """Count labels and pairs; return the mistakes of the majority so far and of the last label."""
-    counts, pairs, _ = record
-    wrong, k = kernel(follow_majority)(numbers, counts, int(counts.argmax())), counts.size
-    before, after = np.append(latest, numbers[:-1]), numbers
+def _add_of_many(record: LabelRecord, numbers: NDArray[Any]) -> None:
+    counts, pairs, tallies = record
+    k, before, after = counts.size, np.append(tallies[LATEST], numbers[:-1]), numbers
     if pairs.size:
         pairs += np.bincount(before * k + after, minlength=k * k).reshape(k, k)
-    return wrong, int(np.count_nonzero(before != after))
+    tallies[MAJORITY] += kernel(follow_majority)(numbers, counts, int(counts.argmax()))
+    tallies[LAST_LABEL] += np.count_nonzero(before != after)
+    tallies[LATEST] = numbers[-1]
 
 
 def follow_majority(numbers: NDArray[Any], counts: NDArray[np.int64], leader: int) -> int:
@@ -130,14 +118,15 @@ def follow_majority(numbers: NDArray[Any], counts: NDArray[np.int64], leader: in
     return wrong
 
 
-def follow_two(codes: NDArray[Any], latest: int, lead: int) -> tuple[int, int, int]:
-    """Return how many labels were not the most frequent one before them, the ones, and the ones after a one.
+def follow_two(
+    codes: NDArray[Any], counts: NDArray[np.int64], pairs: NDArray[np.int64], tallies: NDArray[np.int64]
+) -> None:
+    """Take in labels of two classes: the code of one is 1, that of the other 0 or −1.
 
-    A one is the code 1; the other class has 0 or −1. `lead` is by how much the ones were ahead. Where they are clearly
-    ahead or behind, many labels are taken at a time.
+    Where one class is clearly ahead, many labels are compared with it at a time.
     """
     labels = address(codes)
-    n = codes.size
+    n, lead = codes.size, counts[1] - counts[0]
     wrong = 0
     ones = 0
     for first in range(0, n, _STRIDE):
@@ -154,7 +143,17 @@ def follow_two(codes: NDArray[Any], latest: int, lead: int) -> tuple[int, int, i
                 wrong += label ^ int(lead > 0)
                 lead += 2 * label - 1
         ones += new
-    both = latest & int(labels[0] > 0)
+    latest, last = tallies[LATEST], int(labels[n - 1] > 0)
+    after_one, both = ones + latest - last, latest & int(labels[0] > 0)
     for i in range(1, n):
         both += (labels[i] > 0) & (labels[i - 1] > 0)
-    return wrong, ones, both
+    counts[0] += n - ones
+    counts[1] += ones
+    if pairs.size:
+        pairs[0, 0] += n - ones - after_one + both
+        pairs[0, 1] += ones - both
+        pairs[1, 0] += after_one - both
+        pairs[1, 1] += both
+    tallies[MAJORITY] += wrong
+    tallies[LAST_LABEL] += ones + after_one - 2 * both
+    tallies[LATEST] = last

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from onlinear.checks import check_unmasked
 from onlinear.data.one_label import can_be_label, check_label, check_text_label, plain, show
+from onlinear.data.signs import are_equal, signs_of
 from onlinear.errors import DataError, ParameterError
 from onlinear.spelling import advice, option
 
@@ -56,16 +57,16 @@ class Classes:
 
     def encode(self, y: NDArray[Any], place: Place = name_row) -> NDArray[np.int8]:
         """Return −1 or +1 for each label."""
-        positive = _equal(y, self.labels[1])
-        known = _equal(y, self.labels[0])
-        if np.count_nonzero(positive) + np.count_nonzero(known) != y.size:
+        signs, complete = signs_of(y, *self.labels)
+        if not complete:
             raise _unknown_label(self, y, place)
-        codes: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
-        return codes
+        return signs
 
     def unknown(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell which labels are neither of the two."""
-        return ~(_equal(y, self.labels[0]) | _equal(y, self.labels[1]))
+        signs, _ = signs_of(y, *self.labels)
+        unknown: NDArray[np.bool_] = signs == 0
+        return unknown
 
     def like(self, y: NDArray[Any]) -> Classes:
         """Return these classes in the type of the labels y; see `labels_like`."""
@@ -298,21 +299,32 @@ def distinct(y: NDArray[Any], known: list[Any], place: Place = name_row) -> list
         part = y[first : first + _SEARCHED]
         fresh = np.ones(part.size, dtype=bool)
         for label in known:
-            fresh &= ~_equal(part, label)
+            fresh &= ~are_equal(part, label)
         while fresh.any():
             i = int(np.argmax(fresh))
             check_label(part[i], place(first + i))
             known.append(part[i])
-            fresh &= ~_equal(part, part[i])
+            fresh &= ~are_equal(part, part[i])
             if len(known) > MOST_FOUND:
                 doubt = f"more than {MOST_FOUND:,} labels; are these classes, or numbers to predict?"
                 raise DataError(f"{place(first + i)}: {doubt} If they are classes, {declare_labels()}")
     return known
 
 
+def found_codes(y: NDArray[Any]) -> tuple[Classes | ManyClasses, NDArray[np.int8] | None]:
+    """Return the classes of labels, and if there are two the code of each label: it takes time to read them twice."""
+    labels = distinct(y[:_SEARCHED], [])
+    if len(labels) == 2:
+        found = found_classes(labels)
+        signs, complete = signs_of(y, *found.labels)
+        if complete:
+            return found, signs
+    return found_classes(distinct(y, labels)), None
+
+
 def second_label(y: NDArray[Any], label: Any, place: Place = name_row) -> list[Any]:
     """Return a label, and the first other one in y, if there is one."""
-    fresh = ~_equal(y, label)
+    fresh = ~are_equal(y, label)
     if not fresh.any():
         return [label]
     i = int(np.argmax(fresh))
@@ -357,11 +369,3 @@ def cut_at_new_labels(y: NDArray[Any], known: ManyClasses) -> Iterator[tuple[sli
         yield slice(0, edges[0] if edges else y.size), y[:0]
     for first, end in itertools.pairwise([*edges, y.size]):
         yield slice(first, end), y[first : first + 1]
-
-
-def _equal(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
-    try:
-        same = np.asarray(y == label, dtype=bool)
-        return same if same.shape == y.shape else np.broadcast_to(same, y.shape)
-    except TypeError:
-        return np.fromiter((can_be_label(one) and bool(one == label) for one in y), dtype=bool, count=y.size)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
-from onlinear.data.labels import Classes, ManyClasses, distinct, first_classes, found_classes, named_classes
+from onlinear.data.labels import Classes, ManyClasses, first_classes, found_classes, found_codes, named_classes
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.numbered import array_chunk, block_chunks
 from onlinear.errors import DataError, ParameterError
@@ -86,7 +87,10 @@ def _find_classes(
         return known if stream is None else known.like(first.y), first, chunks
     if options.classes is not None:
         return named_classes(options.classes), first, chunks
-    return found_classes(labels or distinct(first.y, [])), first, chunks
+    if labels:
+        return found_classes(labels), first, chunks
+    found, signs = found_codes(first.y)
+    return found, replace(first, signs=signs), chunks
 
 
 def _check_takes(rule: Rule, classes: ManyClasses) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, ord
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
-from onlinear.runs.scoring import Scorer
+from onlinear.runs.scoring import Scored, Scorer
 from onlinear.runs.trace import Trace
 from onlinear.streams.reading import without_blanks
 from onlinear.streams.stream import Stream
@@ -163,7 +163,8 @@ class Run(Facts):
         Columns that the run has not seen have the weights that the rule starts with, with a `DataWarning` if they are
         not 0 in X; with `strict` this is an error.
         """
-        return self._score_all(X, strict)[0]
+        scores: Floats = self._score_all(X, strict, lambda scored: scored.scores)
+        return scores
 
     def predict(self, X: Any, *, strict: bool = False) -> NDArray[Any]:
         """Return the predicted label of each row; `strict` as in `decision_function`.
@@ -171,8 +172,8 @@ class Run(Facts):
         A tie that counts as a mistake is shown as the first class. A randomised rule draws as it would in
         the rounds to come.
         """
-        labels: NDArray[Any] = classes_of(self.state).decode(self._score_all(X, strict)[1])
-        return labels
+        codes = self._score_all(X, strict, lambda scored: scored.codes)
+        return classes_of(self.state).decode(codes)
 
     def evaluate(self, X: Any, y: Any = None, *, delta: float = 0.05, strict: bool = False) -> Evaluation:
         """Compare the predictions with the true labels, in one reading of the examples.
@@ -267,10 +268,10 @@ class Run(Facts):
                 " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
             )
 
-    def _score_all(self, X: Any, strict: bool) -> tuple[Floats, NDArray[Any]]:
+    def _score_all(self, X: Any, strict: bool, wanted: Callable[[Scored], NDArray[Any]]) -> NDArray[Any]:
         self.check_columns(X)
         matrix = as_matrix(X)
-        return Scorer(self.state, strict=strict).score_all(numbered_chunk(matrix, np.zeros(matrix.n)))
+        return Scorer(self.state, strict=strict).score_all(numbered_chunk(matrix, np.zeros(matrix.n)), wanted)
 
     def _of_two(self) -> tuple[int, ...]:
         if self.state.multiclass:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -74,14 +74,15 @@ class Scorer:
             self.examples += n
             yield Scored(span, block, scores, codes)
 
-    def score_all(self, chunk: Chunk) -> tuple[Floats, NDArray[Any]]:
-        """Return the scores and codes of all examples of a chunk; no examples give empty arrays of the right type."""
-        parts = [(scored.scores, scored.codes) for scored in self.score(chunk)]
+    def score_all(self, chunk: Chunk, wanted: Callable[[Scored], NDArray[Any]]) -> NDArray[Any]:
+        """Return what is wanted of each scored block of a chunk, joined; no examples give an empty array."""
+        parts = [wanted(scored) for scored in self.score(chunk)]
         self.finish()
         if not parts:
-            return self._learner.score(chunk.block(slice(0, 0)), 0, 0)[:2]
-        scores, codes = zip(*parts, strict=True)
-        return np.concatenate(scores), np.concatenate(codes)
+            none = chunk.block(slice(0, 0))
+            scores, codes, _ = self._learner.score(none, 0, 0)
+            return wanted(Scored(slice(0, 0), none, scores, codes))
+        return np.concatenate(parts)
 
     def finish(self) -> None:
         """Warn if examples had features that the model does not have."""
