@@ -418,7 +418,7 @@ def test_labels_become_signs_whatever_their_type(kind, step):
     negative, positive = y.dtype.type(3) if kind is not object else 3, y.dtype.type(5) if kind is not object else 5
     expected = [-1 if label == 3 else int(label == 5) for label in y.tolist()]
     signs, complete = signs_of(y, negative, positive)
-    assert signs.tolist() == expected and signs.dtype == np.int8 and not complete
+    assert (signs.tolist(), signs.dtype, complete) == (expected, np.int8, False)
     known = y[np.array(expected) != 0]
     assert signs_of(known, negative, positive)[1]
 
@@ -426,7 +426,7 @@ def test_labels_become_signs_whatever_their_type(kind, step):
 @pytest.mark.parametrize("missing", [np.nan, np.inf])
 def test_a_missing_label_has_no_sign(missing):
     signs, complete = signs_of(np.array([1.0, missing, 2.0]), np.float64(1.0), np.float64(2.0))
-    assert signs.tolist() == [-1, 0, 1] and not complete
+    assert (signs.tolist(), complete) == ([-1, 0, 1], False)
 
 
 @pytest.mark.parametrize("late", [[], [7]])

@@ -754,24 +754,41 @@ class Silent(NamedTuple):
 
 
 @pytest.mark.parametrize(
-    ("trace", "u", "message"),
+    ("traced", "u", "message"),
     [
-        (None, None, "holds no potentials; record it with trace=onlinear.Potentials"),
-        (onlinear.run(Perceptron(), X, Y, trace=True).trace, None, "holds no potentials"),
-        (onlinear.run(Perceptron(), X, Y, trace=Potentials()).trace, np.ones(3), "not the comparator of this trace"),
-        (onlinear.run(Perceptron(), X, Y, trace=Potentials(np.ones(3))).trace, np.zeros(3), "not the comparator"),
-        (onlinear.run(Perceptron(), X, Y, trace=Potentials(np.ones(3))).trace, (np.ones(3), 1.0), "not the comparator"),
-        (onlinear.run(Perceptron(), X, Y, trace=Potentials([0.0, 1, 1])).trace, [1.0, 1], "not the comparator"),
-        (onlinear.run(WeightedMajority(), 2 * X - 1, Y, trace=Potentials(X[0])).trace, X[0], "leave u out"),
-        (onlinear.run(Silent(), 2 * X - 1, Y, trace=Potentials()).trace, None, "nothing to check: .* 3 updates"),
+        (lambda: None, None, "holds no potentials; record it with trace=onlinear.Potentials"),
+        (lambda: onlinear.run(Perceptron(), X, Y, trace=True).trace, None, "holds no potentials"),
         (
-            onlinear.run(Perceptron("positive"), X, [1, 1, 1], classes=(-1, 1), trace=Potentials()).trace,
+            lambda: onlinear.run(Perceptron(), X, Y, trace=Potentials()).trace,
+            np.ones(3),
+            "not the comparator of this trace",
+        ),
+        (
+            lambda: onlinear.run(Perceptron(), X, Y, trace=Potentials(np.ones(3))).trace,
+            np.zeros(3),
+            "not the comparator",
+        ),
+        (
+            lambda: onlinear.run(Perceptron(), X, Y, trace=Potentials(np.ones(3))).trace,
+            (np.ones(3), 1.0),
+            "not the comparator",
+        ),
+        (lambda: onlinear.run(Perceptron(), X, Y, trace=Potentials([0.0, 1, 1])).trace, [1.0, 1], "not the comparator"),
+        (lambda: onlinear.run(WeightedMajority(), 2 * X - 1, Y, trace=Potentials(X[0])).trace, X[0], "leave u out"),
+        (
+            lambda: onlinear.run(Silent(), 2 * X - 1, Y, trace=Potentials()).trace,
+            None,
+            "nothing to check: .* 3 updates",
+        ),
+        (
+            lambda: onlinear.run(Perceptron("positive"), X, [1, 1, 1], classes=(-1, 1), trace=Potentials()).trace,
             None,
             "nothing to check: the trace has 0 updates",
         ),
     ],
 )
-def test_what_cannot_be_verified(trace, u, message):
+def test_what_cannot_be_verified(traced, u, message):
+    trace = traced()
     with pytest.raises(ParameterError, match=message):
         verify_lemmas(trace, u)
 
