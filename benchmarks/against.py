@@ -201,7 +201,7 @@ class Checkout:
 
     def __exit__(self, *_):
         sys.path.remove(self.path)
-        self.modules = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in OWN}
+        self.modules = take_out_own_modules()
 
     def prepare(self, name):
         """Prepare a row, and run it once: it is compiled then."""
@@ -214,6 +214,11 @@ class Checkout:
             begin = time.perf_counter()
             self.work()
             return time.perf_counter() - begin
+
+
+def take_out_own_modules():
+    """Return the modules that each checkout has of its own; they are imported anew the next time."""
+    return {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in OWN}
 
 
 def interval(ratios):
@@ -234,8 +239,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         generate.write(folder / "data.svm", 200_000)
-        for name in OWN:
-            sys.modules.pop(name, None)
+        take_out_own_modules()
         new, old = Checkout(HERE, folder), Checkout(asked.other, folder)
         for name in new.rows:
             if asked.only in name:

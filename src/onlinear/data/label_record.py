@@ -89,33 +89,26 @@ def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
 
 
 def _add(record: LabelRecord, codes: NDArray[Any]) -> None:
-    if record.counts.size == 2:
-        kernel(follow_two)(codes, *record)
-    else:
-        _add_of_many(record, codes)
+    kernel(follow_two if record.counts.size == 2 else follow_many)(codes, *record)
 
 
-def _add_of_many(record: LabelRecord, numbers: NDArray[Any]) -> None:
-    counts, pairs, tallies = record
-    k, before, after = counts.size, np.append(tallies[LATEST], numbers[:-1]), numbers
-    if pairs.size:
-        pairs += np.bincount(before * k + after, minlength=k * k).reshape(k, k)
-    tallies[MAJORITY] += kernel(follow_majority)(numbers, counts, int(counts.argmax()))
-    tallies[LAST_LABEL] += np.count_nonzero(before != after)
-    tallies[LATEST] = numbers[-1]
-
-
-def follow_majority(numbers: NDArray[Any], counts: NDArray[np.int64], leader: int) -> int:
-    """Count labels; return how many were not the most frequent one before them."""
-    wrong = 0
+def follow_many(
+    numbers: NDArray[Any], counts: NDArray[np.int64], pairs: NDArray[np.int64], tallies: NDArray[np.int64]
+) -> None:
+    """Take in labels of any number of classes."""
+    leader, latest = int(counts.argmax()), int(tallies[LATEST])
     for i in range(numbers.size):
         r = int(numbers[i])
-        wrong += r != leader
+        tallies[MAJORITY] += r != leader
+        tallies[LAST_LABEL] += r != latest
         counts[r] += 1
+        if pairs.size:
+            pairs[latest, r] += 1
         ahead = counts[r] - counts[leader]
         if ahead > 0 or (ahead == 0 and r < leader):
             leader = r
-    return wrong
+        latest = r
+    tallies[LATEST] = latest
 
 
 def follow_two(

@@ -69,8 +69,12 @@ def log_order_evidence(counts: Sequence[int], pairs: Sequence[Sequence[int]]) ->
         n_ab, how often class b followed class a; the first label follows the first class.
     """
     k, lgamma = len(counts), math.lgamma
-    terms = [lgamma(sum(counts) + 1.0), *(-lgamma(c + 1.0) for c in counts)]
-    for row in pairs:
-        terms += [lgamma(k / 2), -lgamma(sum(row) + k / 2)]
-        terms += [part for n in row if n for part in (lgamma(n + 0.5), -lgamma(0.5))]
-    return math.fsum(terms) - _ERROR * math.fsum(max(1.0, abs(term)) for term in terms)
+    followed = [n + 0.5 for row in pairs for n in row if n]
+    gains = [lgamma(sum(counts) + 1.0), len(pairs) * lgamma(k / 2), *map(lgamma, followed)]
+    losses = [
+        len(followed) * lgamma(0.5),
+        *(lgamma(c + 1.0) for c in counts),
+        *(lgamma(sum(row) + k / 2) for row in pairs),
+    ]
+    sizes = math.fsum(map(abs, gains)) + math.fsum(map(abs, losses)) + len(gains) + len(losses)
+    return math.fsum(gains) - math.fsum(losses) - _ERROR * sizes
