@@ -9,7 +9,7 @@ import pytest
 
 import onlinear
 from command_line import OWN_RULE, command, process, run, shell, without_notices
-from onlinear.cli import rule_spec
+from onlinear.cli import app, rule_spec
 from onlinear.rules import Perceptron, Winnow
 
 ROOT = Path(__file__).parents[2]
@@ -170,6 +170,11 @@ def test_help_loads_nothing_heavy():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
     assert "Commands:" in shown
     assert not {"numpy", "scipy", "numba", "pyarrow", "rich", "onlinear.runs"} & set(shown.split())
+
+
+@pytest.mark.parametrize("name", app.COMMANDS)
+def test_the_help_page_has_the_first_sentence_of_each_command(name):
+    assert run(name, "--help").stdout.split("\n\n")[1].strip() == app.COMMANDS[name].summary
 
 
 def test_the_standard_input(examples):

@@ -7,22 +7,30 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import click
 
 import onlinear
 from onlinear.cli.command import FailedError, debug_option, discard_output, one_line
 
-# In the order of the help page.
-_MODULES = {
-    "train": "training",
-    "predict": "predicting",
-    "evaluate": "evaluating",
-    "certify": "certifying",
-    "compare": "comparing",
-    "inspect": "inspecting",
-    "convert": "converting",
+
+class CommandEntry(NamedTuple):
+    """A command: the module that has it, and the first sentence of its help."""
+
+    module: str
+    summary: str
+
+
+# In the order of the help page, which is printed without importing the commands.
+COMMANDS: Final = {
+    "train": CommandEntry("training", "Train a model on DATA, one example at a time."),
+    "predict": CommandEntry("predicting", "Predict the labels of DATA with MODEL."),
+    "evaluate": CommandEntry("evaluating", "Compare the predictions of MODEL with the labels in DATA."),
+    "certify": CommandEntry("certifying", "Decide whether DATA are linearly separable, and with which margin."),
+    "compare": CommandEntry("comparing", "Train several rules on DATA in a single reading."),
+    "inspect": CommandEntry("inspecting", "Describe MODEL and list its largest weights."),
+    "convert": CommandEntry("converting", "Convert DATA to a format that is fast to read, or to libsvm text."),
 }
 
 
@@ -31,21 +39,26 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return list(_MODULES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in _MODULES:
+        if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"onlinear.cli.{_MODULES[cmd_name]}")
+        module = importlib.import_module(f"onlinear.cli.{COMMANDS[cmd_name].module}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
 
 @click.group(
     name="onlinear",
     cls=Commands,
-    commands=dict.fromkeys(_MODULES, click.Command(None)),  # for suggestions after a misspelt name
+    commands=dict.fromkeys(COMMANDS, click.Command(None)),  # for suggestions after a misspelt name
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="DATA are files and folders: libsvm, CSV, Parquet, Arrow, NumPy. The default is -, the standard input.",
 )

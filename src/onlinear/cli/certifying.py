@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onlinear.atomic import check_replaceable
 from onlinear.cli import rule_spec
 from onlinear.cli.columns import say_columns
 from onlinear.cli.command import Command
@@ -86,6 +85,8 @@ def certify_command(
         rule=rule_spec.file_of(rule),
     )
     if output is not None:
+        from onlinear.atomic import check_replaceable
+
         check_replaceable(output)
     run = None if model is None else load_model(model, rule)
     silent = quiet or as_json

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import click
 
-from onlinear.cli.notices import notices
 from onlinear.cli.output import say, visible
 from onlinear.errors import OnlinearError, ParameterError
 from onlinear.spelling import command_line
@@ -73,6 +72,8 @@ class Command(click.Command):
         """Run, and turn errors into messages and exit codes."""
         try:
             quiet = bool(ctx.params.get("quiet") or ctx.params.get("as_json"))
+            from onlinear.cli.notices import notices
+
             with notices(quiet=quiet), command_line(_options_of(self)):
                 result = super().invoke(ctx)
             # Raise for a closed pipe here, not when the interpreter ends.

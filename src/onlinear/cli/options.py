@@ -13,7 +13,6 @@ import click
 from onlinear.cli.command import Option, debug_option
 from onlinear.cli.places import STDIN, read_once
 from onlinear.streams.formats.registry import FORMATS
-from onlinear.streams.reading import ColumnKind
 
 if TYPE_CHECKING:
     from onlinear.streams import Stream
@@ -33,6 +32,8 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> list[s
 
 def _kinds(ctx: click.Context, option: click.Parameter, value: str | None) -> dict[str, str] | None:
     """Return the kinds of columns from NAME=KIND,…."""
+    from onlinear.streams.reading import ColumnKind
+
     kinds: dict[str, str] = {}
     for pair in _columns(ctx, option, value) or ():
         column, equals, kind = pair.rpartition("=")
