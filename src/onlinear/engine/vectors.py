@@ -20,6 +20,7 @@ from onlinear.engine.flat import LANES
 _DOUBLE, _WORD, _INT, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 _WORDS = ir.VectorType(_WORD, LANES)
+_UNROLLED = 8
 _BITS = ir.VectorType(ir.IntType(1), LANES)
 
 
@@ -253,10 +254,24 @@ def _for_each_vector(builder: Any, n: Any, step: Callable[[Any, Any], None]) -> 
     whole = builder.and_(n, ir.Constant(_WORD, -LANES))
     with cgutils.for_range_slice(builder, zero, whole, lanes) as (offset, _):
         step(offset, None)
+        body = builder.basic_block
+    _unroll(builder, body.terminator)
     rest = builder.sub(n, whole)
     with builder.if_then(builder.icmp_unsigned("!=", rest, zero)):
         numbers = ir.Constant(_WORDS, list(range(LANES)))
         step(whole, builder.icmp_unsigned("<", numbers, _spread(builder, rest, _WORDS)))
+
+
+def _unroll(builder: Any, back: Any) -> None:
+    """Have LLVM unroll a loop _UNROLLED times, given the branch to its beginning.
+
+    By itself LLVM would unroll it in a rule's method, and again in the pass that the method becomes part of.
+    """
+    module = builder.module
+    count = module.add_metadata(["llvm.loop.unroll.count", ir.Constant(_INT, _UNROLLED)])
+    loop = ir.MDValue(module, (), name=str(len(module.metadata)))
+    loop.operands = (loop, count)  # a loop is identified by a node that refers to itself
+    back.set_metadata("llvm.loop", loop)
 
 
 def _spread(builder: Any, value: Any, kind: Any) -> Any:
