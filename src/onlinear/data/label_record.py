@@ -27,7 +27,8 @@ NOTICED: Final = 4
 """The round in which the order was first found not to be random; 0 if it was not."""
 TALLIES: Final = 5
 
-_FIRST_CHECK = 64
+_EACH_PAIR = 16
+"""How often each pair of labels has occurred, on average, when the order is first checked."""
 _STRIDE = 64
 
 
@@ -77,8 +78,9 @@ def with_new_classes(record: LabelRecord, places: NDArray[np.intp], classes: int
 def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
     """Take in labels, by their codes, in order."""
     rounds, first = record.rounds, 0
+    first_check = 1 << (_EACH_PAIR * record.pairs.size - 1).bit_length()
     while first < codes.size:
-        check = max(_FIRST_CHECK, 1 << rounds.bit_length())
+        check = max(first_check, 1 << rounds.bit_length())
         part = codes[first : first + check - rounds]
         _add(record, part)
         first += part.size
@@ -96,18 +98,25 @@ def follow_many(
     numbers: NDArray[Any], counts: NDArray[np.int64], pairs: NDArray[np.int64], tallies: NDArray[np.int64]
 ) -> None:
     """Take in labels of any number of classes."""
+    labels, counted, followed = address(numbers), address(counts), address(pairs)
+    k, checked = counts.size, pairs.size > 0
     leader, latest = int(counts.argmax()), int(tallies[LATEST])
+    most = int(counted[leader])
+    not_leader = 0
+    not_latest = 0
     for i in range(numbers.size):
-        r = int(numbers[i])
-        tallies[MAJORITY] += r != leader
-        tallies[LAST_LABEL] += r != latest
-        counts[r] += 1
-        if pairs.size:
-            pairs[latest, r] += 1
-        ahead = counts[r] - counts[leader]
-        if ahead > 0 or (ahead == 0 and r < leader):
-            leader = r
+        r = int(labels[i])
+        not_leader += r != leader
+        not_latest += r != latest
+        count = int(counted[r]) + 1
+        counted[r] = count
+        if checked:
+            followed[latest * k + r] += 1
+        if count > most or (count == most and r < leader):
+            leader, most = r, count
         latest = r
+    tallies[MAJORITY] += not_leader
+    tallies[LAST_LABEL] += not_latest
     tallies[LATEST] = latest
 
 

@@ -220,6 +220,8 @@ def labels_like(labels: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
 
 def _looked_up(y: NDArray[Any], least: int, table: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the numbers of labels by a table of integers, −1 for unknown labels."""
+    if y.dtype.kind in "iu" and y.size and least <= int(y.min()) and int(y.max()) < least + table.size:
+        return table[y.astype(np.int64, copy=False) - least]
     inside = (y >= least) & (y < least + table.size)
     whole = np.full(y.size, least, dtype=np.int64)
     whole[inside] = y[inside]

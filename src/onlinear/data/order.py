@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class OrderCheck(Facts):
         1 − α, if the order is random; α = 0.001.
     noticed : int or None
         The round in which E was first found to be at least 1/α. It is looked at when the number of rounds is a power
-        of two, and at the end.
+        of two, from 16 k² on for k classes, and at the end.
     """
 
     rounds: int
@@ -69,12 +70,13 @@ def log_order_evidence(counts: Sequence[int], pairs: Sequence[Sequence[int]]) ->
         n_ab, how often class b followed class a; the first label follows the first class.
     """
     k, lgamma = len(counts), math.lgamma
-    followed = [n + 0.5 for row in pairs for n in row if n]
+    followed = [n + 0.5 for n in itertools.chain.from_iterable(pairs) if n]
     gains = [lgamma(sum(counts) + 1.0), len(pairs) * lgamma(k / 2), *map(lgamma, followed)]
     losses = [
         len(followed) * lgamma(0.5),
         *(lgamma(c + 1.0) for c in counts),
         *(lgamma(sum(row) + k / 2) for row in pairs),
     ]
-    sizes = math.fsum(map(abs, gains)) + math.fsum(map(abs, losses)) + len(gains) + len(losses)
-    return math.fsum(gains) - math.fsum(losses) - _ERROR * sizes
+    gain, loss = math.fsum(gains), math.fsum(losses)
+    # No logarithm here is below −1/8, so these are at least the sums of their sizes, and of 1 for each.
+    return gain - loss - _ERROR * (gain + loss + 2.0 * (len(gains) + len(losses)))
