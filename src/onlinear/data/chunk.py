@@ -66,6 +66,8 @@ class Chunk:
         The malformed examples among these, in order; it may be iterated once.
     feature : callable
         What a column is called where it was read.
+    lasting : bool
+        Whether the memory stays as it is when the next chunk is made: whoever makes the chunks may reuse it.
     """
 
     matrix: Matrix
@@ -76,6 +78,7 @@ class Chunk:
     signs: NDArray[np.int8] | None = None
     faults: Iterable[Fault] = ()
     feature: Callable[[int], str] = name_column
+    lasting: bool = False
 
     @property
     def X(self) -> Any:  # noqa: N802  # a matrix
@@ -118,9 +121,11 @@ class Chunk:
             faults=(),
         )
 
-    def copied(self) -> Chunk:
-        """Return the examples in memory of their own."""
-        return replace(self, matrix=self.matrix.copied(), y=self.y.copy())
+    def kept(self) -> Chunk:
+        """Return the examples such that they can be held back while others are read."""
+        if self.lasting:
+            return self
+        return replace(self, matrix=self.matrix.copied(), y=self.y.copy(), lasting=True)
 
     def spans(self, rows: slice | None = None) -> Iterator[slice]:
         """Cut the examples, or a range of them, into blocks."""

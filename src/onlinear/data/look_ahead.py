@@ -44,8 +44,7 @@ def look_ahead(chunks: Iterator[Chunk]) -> tuple[list[Any], Iterator[Chunk]]:
                 labels = second_label(chunk.y, labels[0], chunk.place)
             if len(labels) > 1:
                 return labels, _give_back([*held, chunk], chunks)
-        # A copy: whoever makes the chunks may reuse their memory.
-        held.append(chunk.copied())
+        held.append(chunk.kept())
     raise DataError(
         f"only one label ({show(plain(labels[0]))}) in the first {entries >> 17} MB, up to"
         f" {chunk.place(chunk.n - 1)}; {declare_labels()}"

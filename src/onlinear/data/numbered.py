@@ -40,20 +40,20 @@ def row_place(name: str, row: int) -> str:
     return f"{name}:row {row}" if name else f"row {row}"
 
 
-def numbered_chunk(matrix: Matrix, y: NDArray[Any], name: str = "", first: int = 0) -> Chunk:
+def numbered_chunk(matrix: Matrix, y: NDArray[Any], name: str = "", first: int = 0, *, lasting: bool = False) -> Chunk:
     """Return rows and their labels as a chunk; the first row has the number `first`."""
-    return Chunk(matrix, y, NumberedRows(name, first, matrix, y))
+    return Chunk(matrix, y, NumberedRows(name, first, matrix, y), lasting=lasting)
 
 
-def array_chunk(X: Any, y: Any, first: int = 0) -> Chunk:
+def array_chunk(X: Any, y: Any, first: int = 0, *, lasting: bool = False) -> Chunk:
     """Return a matrix in memory and its labels as a chunk."""
     matrix = as_matrix(X)
-    return numbered_chunk(matrix, as_labels(y, matrix.n), first=first)
+    return numbered_chunk(matrix, as_labels(y, matrix.n), first=first, lasting=lasting)
 
 
 def block_chunks(blocks: Iterable[Any]) -> Iterator[Chunk]:
     """Yield blocks ``(X, y)`` as chunks with consecutive row numbers; empty blocks are skipped."""
-    first = 0
+    first, lasting = 0, isinstance(blocks, list | tuple)
     for number, block in enumerate(blocks):
         if not (isinstance(block, tuple | list) and len(block) == 2):
             kind = type(block).__name__
@@ -62,7 +62,7 @@ def block_chunks(blocks: Iterable[Any]) -> Iterator[Chunk]:
         if y is None:
             raise DataError(f"block {number} has no labels; it must be a pair (X, y)")
         try:
-            chunk = array_chunk(X, y, first)
+            chunk = array_chunk(X, y, first, lasting=lasting)
         except DataError as error:
             hint = "; is y missing?" if number == 0 else ""
             raise DataError(f"block {number}: {error}{hint}") from error

@@ -16,7 +16,7 @@ import functools
 import logging
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numba
@@ -276,7 +276,7 @@ class Runner:
         self._entries: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
-        key = (function, *map(_layout, args))
+        key = (function, *_layouts(args))
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = self._compile(function, state, args)
@@ -316,10 +316,14 @@ def _argument_type(value: Any) -> Any:
     return _type_of(value)
 
 
-def _layout(value: Any) -> Any:
-    """Return what of an argument decides its compiled type."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.char, value.ndim
-    if isinstance(value, tuple):
-        return tuple(map(_layout, value))
-    return type(value)
+def _layouts(values: Iterable[Any]) -> list[Any]:
+    """Return what decides the compiled types of arguments: of arrays their kind; a number's type is always the same."""
+    return [
+        value.dtype.num << 8 | value.ndim if isinstance(value, np.ndarray) else tuple(_layouts(value))
+        for value in values
+        if isinstance(value, _ARRAYS)
+    ]
+
+
+_ARRAYS = (np.ndarray, tuple)
+"""Arrays, and blocks of them."""

@@ -45,13 +45,21 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
 
 def fingerprint(cls: type) -> str:
     """Return a digest of everything that compiled code of this class is made from."""
-    digest = hashlib.sha256(_engine_digest().encode())
+    # A user may redefine what a rule reads, as in a notebook; the library's own rules stay as they are.
+    return (_digest_once if _is_ours(cls) else _digest)(cls, _engine_digest())
+
+
+def _digest(cls: type, engine: str) -> str:
+    digest = hashlib.sha256(engine.encode())
     seen: dict[int, Any] = {}
     for name, method in sorted(methods(cls).items()):
         for token in (name, *_tokens(method, seen)):
             digest.update(token.encode())
             digest.update(b"\0")
     return digest.hexdigest()[:16]
+
+
+_digest_once = functools.cache(_digest)
 
 
 def own_fingerprint(cls: Any, *, promises: bool = True) -> str | None:

@@ -32,11 +32,8 @@ class PlainRunner:
 
 def can_compile() -> bool:
     """Tell whether code is compiled: numba can be imported, and ``NUMBA_DISABLE_JIT`` is not set."""
-    if not _has_numba():
-        return False
-    from onlinear.engine.compile import jit_enabled
-
-    return jit_enabled()
+    compiler = _compiler()
+    return compiler is not None and compiler.jit_enabled()
 
 
 def runner_for(rule: Any) -> AnyRunner:
@@ -50,16 +47,16 @@ def runner_for(rule: Any) -> AnyRunner:
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of arrays and numbers, compiled where possible."""
-    if not can_compile():
+    compiler = _compiler()
+    if compiler is None or not compiler.jit_enabled():
         return function
-    from onlinear.engine.compile import dispatcher
-
-    compiled: Callable[..., Any] = dispatcher(function)
+    compiled: Callable[..., Any] = compiler.dispatcher(function)
     return compiled
 
 
 @functools.cache
-def _has_numba() -> bool:
+def _compiler() -> Any:
+    """Return the module that compiles, or None where numba cannot be imported."""
     try:
         # The module that imports numba and little else.
         importlib.import_module("onlinear.engine.vectors")
@@ -70,5 +67,5 @@ def _has_numba() -> bool:
             RuntimeWarning,
             stacklevel=5,
         )
-        return False
-    return True
+        return None
+    return importlib.import_module("onlinear.engine.compile")

@@ -13,7 +13,7 @@ from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.passes import REACH, STEPS
 from onlinear.engine.rows import Block, SingleRow, open_rows, row
 from onlinear.errors import DataError, RuleError
-from onlinear.models.state import new_state, weights_of
+from onlinear.models.state import is_finite, new_state, weights_of
 
 _LARGE = 1e150
 """Squares of larger numbers overflow."""
@@ -59,7 +59,7 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
 def state_fault(learner: Any) -> RuleError | DataError | None:
     """Return the error for a state that is not finite any more; the examples are to blame where they are too large."""
     rule, arrays = learner.rule, learner.arrays
-    if all(np.isfinite(array).all() for array in _fields_of(arrays).values()):
+    if all(is_finite(array) for array in _fields_of(arrays).values()):
         return None
     bad = _not_finite(arrays, new_state(learner.engine_rule, weights_of(arrays).size))
     if bad is None:

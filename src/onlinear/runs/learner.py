@@ -118,7 +118,7 @@ class Learner:
 
         The pass meets what has overflowed in the score of the next example; after the last one it is looked for here.
         """
-        fault = state_fault(self)
+        fault = state_fault(self) if self.rounds else None
         if fault is not None:
             raise fault
         each_array(sealed, self.arrays)
@@ -173,7 +173,7 @@ class Learner:
     @property
     def mistakes(self) -> int:
         """The number of mistakes so far."""
-        return int(self.counts[passes.MISTAKES :].sum())
+        return sum(self.counts[passes.MISTAKES :].tolist())
 
     @property
     def has_fixed_width(self) -> bool:

@@ -119,7 +119,9 @@ def feed(
     before = learner.mistakes
     for span in _spans(learner, chunk, rows or slice(0, chunk.n)):
         codes = chunk.codes(learner.classes, span)
-        block = chunk.block(span, learner.bias, learner.normalize)._replace(weights=weights[span])
+        block = chunk.block(span, learner.bias, learner.normalize)
+        if weights.size:
+            block = block._replace(weights=weights[span])
         end = recorder.learn(learner, block, codes) if recorder else learner.learn(block, codes)
         if end < codes.size:
             raise learner.refuse(chunk, span.start + end)

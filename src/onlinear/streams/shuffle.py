@@ -27,8 +27,7 @@ def shuffled(chunks: Iterable[Chunk], window: int, seed: int, passes: int) -> It
         begin = 0
         while begin < chunk.n:
             end = min(chunk.n, begin + space)
-            # A copy: whoever makes the blocks may reuse their memory.
-            held.append(chunk.copied() if end - begin == chunk.n else chunk.take(np.arange(begin, end)))
+            held.append(chunk.kept() if end - begin == chunk.n else chunk.take(np.arange(begin, end)))
             space -= end - begin
             begin = end
             if space == 0:

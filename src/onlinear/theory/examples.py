@@ -220,9 +220,13 @@ class Examples:
                 chosen = wanted[low:high]
                 parts.append(as_csr(rows.choose(chosen, self.bias, normalize=self.normalize), self.width))
                 codes.append(rows.y[chosen - rows.first])
+        X = parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
+        y = np.concatenate(codes)
+        if (wanted == numbers).all():
+            return X, y
         back = np.empty(numbers.size, dtype=np.intp)
         back[order] = np.arange(numbers.size)
-        return scipy.sparse.vstack(parts, format="csr")[back], np.concatenate(codes)[back]
+        return X[back], y[back]
 
     def learner(self, rule_: Any) -> Learner:
         """Return a fresh learner for these examples."""
