@@ -187,12 +187,12 @@ def main():
         shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True, exist_ok=True)
     remove_copies()
+    faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     begin = time.monotonic()
     surveyed = survey_all(args.jobs)
     usable = sum(test["passed"] for file in surveyed.values() for test in file["tests"].values())
     print(f"{usable} tests, surveyed in {time.monotonic() - begin:.0f} s", flush=True)
 
-    faults = [fault for fault in sample(args.sample) if fault.path.startswith(args.only)]
     results = load(RESULTS)
     hints, explained = read_notes(HINTS), read_notes(SURVIVORS)
     settled = {name for name, result in results.items() if result["caught"] or name in explained}

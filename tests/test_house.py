@@ -5,6 +5,7 @@ Only the text of the source is read; nothing of the library is imported. Each fa
 
 import ast
 import re
+import runpy
 from collections import defaultdict
 from itertools import chain
 from pathlib import Path
@@ -243,3 +244,17 @@ def test_banned_phrases_are_seen(text, line):
 @pytest.mark.parametrize("text", ["one row at a time", "this many", "one function per theorem"])
 def test_plain_phrases_are_left_alone(text):
     assert list(banned(text)) == []
+
+
+# --- Planted faults -------------------------------------------------------------------------------
+
+
+def test_the_planted_faults_that_are_listed_exist():
+    mutants = ROOT / "mutants"
+    faults = runpy.run_path(str(mutants / "faults.py"))
+    listed = set(faults["ALWAYS"])
+    for name in ("hints.txt", "survivors.txt"):
+        lines = (mutants / name).read_text(encoding="utf-8").splitlines()
+        listed |= {line for line in lines if line and not line.startswith(("#", "    "))}
+    known = {fault.name for path in {name.split()[0] for name in listed} for fault in faults["faults_in"](path)}
+    report(sorted(listed - known))
