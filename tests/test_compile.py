@@ -244,6 +244,61 @@ def test_fingerprints_differ_where_behaviour_does():
     assert fingerprint(type(made(update=value(Size.SMALL)))) != fingerprint(type(made(update=value(larger.SMALL))))
 
 
+class Band(NamedTuple):
+    low: float
+    high: float
+
+
+Swapped = NamedTuple("Band", [("high", float), ("low", float)])
+Swapped.__qualname__ = Band.__qualname__
+
+
+def gentle(score):
+    return 1.0
+
+
+def harsh(score):
+    return 10.0
+
+
+def a_module(rate):
+    module = types.ModuleType("settings")
+    module.RATE = rate
+    return module
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param((gentle, harsh, gentle), (gentle, harsh, harsh), id="which value occurs again"),
+        pytest.param(((1, 2), 3), ((1,), 2, 3), id="where a tuple ends"),
+        pytest.param(Band(1.0, 10.0), Swapped(1.0, 10.0), id="the fields of a tuple"),
+        pytest.param(a_module(1.0), a_module(10.0), id="what is in a module"),
+        pytest.param(lambda t: t, lambda *t: t, id="how a function takes its arguments"),
+    ],
+)
+def test_fingerprints_differ_where_what_a_rule_reads_differs(one, other):
+    def reading(value):
+        def update(self, w, x, y, score, mistake):
+            held = value
+            return held is not None
+
+        return update
+
+    assert fingerprint(type(made(update=reading(one)))) != fingerprint(type(made(update=reading(other))))
+
+
+def test_a_method_of_the_library_that_is_replaced_is_noticed(monkeypatch):
+    before = fingerprint(Perceptron)
+
+    def update(self, w, x, y, score, mistake):
+        add(w, 7.0 * y, x)
+        return 7.0
+
+    monkeypatch.setattr(Perceptron, "update", update)
+    assert fingerprint(Perceptron) != before
+
+
 def bump(w, x):
     w[0] += 1.0
     return dot(w, x)

@@ -45,14 +45,16 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
 
 def fingerprint(cls: type) -> str:
     """Return a digest of everything that compiled code of this class is made from."""
-    # A user may redefine what a rule reads, as in a notebook; the library's own rules stay as they are.
-    return (_digest_once if _is_ours(cls) else _digest)(cls, _engine_digest())
+    # A user may redefine what a rule reads, as in a notebook; what the library's own methods read stays as it is.
+    found = tuple(sorted(methods(cls).items()))
+    return (_digest_once if _is_ours(cls) else _digest)(found, _engine_digest())
 
 
-def _digest(cls: type, engine: str) -> str:
+def _digest(found: tuple[tuple[str, Callable[..., Any]], ...], engine: str) -> str:
+    """Return a digest of methods, by name, and of the engine."""
     digest = hashlib.sha256(engine.encode())
     seen: dict[int, Any] = {}
-    for name, method in sorted(methods(cls).items()):
+    for name, method in found:
         for token in (name, *_tokens(method, seen)):
             digest.update(token.encode())
             digest.update(b"\0")
@@ -124,16 +126,23 @@ _HERE = secrets.token_hex(8)
 
 
 def _tokens(value: Any, seen: dict[int, Any], *, own: bool = False) -> Iterator[str]:
-    """Yield what identifies a value, the same in every process; with `own`, see `own_fingerprint`."""
+    """Yield what identifies a value, the same in every process; with `own`, see `own_fingerprint`.
+
+    With `own` the tokens are those of the first version, since files hold their digest. They leave some things out:
+    which value it is that occurs again, where a container ends, and how a function takes its arguments.
+    """
     if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
         yield f"{type(value).__name__}:{value!r}"
     elif id(value) in seen:
-        yield "again"
+        yield "again" if own else f"again:{list(seen).index(id(value))}"
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype}{value.shape}"
         yield hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     elif own and _is_ours(value):
         yield str(value.__qualname__)
+    elif isinstance(value, types.ModuleType) and not own and value.__name__.partition(".")[0] not in _FOREIGN:
+        seen[id(value)] = value
+        yield from _tokens((value.__name__, _constants(value)), seen)
     elif isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc) or foreign(value):
         module = "" if own else getattr(value, "__module__", "")
         yield f"{module}.{getattr(value, '__qualname__', value.__name__)}"
@@ -149,7 +158,7 @@ def _nested_tokens(value: Any, seen: dict[int, Any], *, own: bool) -> Iterator[s
     """Yield what identifies a value that is made of others."""
     parts: Iterable[Any]
     if isinstance(value, types.FunctionType):
-        yield _code_digest(value.__code__)
+        yield _code_digest(value.__code__) if own else _code_digest(value.__code__) + _signature(value.__code__)
         parts = [value.__defaults__, value.__kwdefaults__, *itertools.chain(*references(value))]
     elif is_jitted(value):
         parts = [value.py_func, sorted(map(str, value.targetoptions.items()))]
@@ -161,14 +170,31 @@ def _nested_tokens(value: Any, seen: dict[int, Any], *, own: bool) -> Iterator[s
     elif isinstance(value, dict):
         parts = itertools.chain(*value.items())
     elif isinstance(value, tuple | list):
-        parts = value
+        parts = value if own else [getattr(value, "_fields", ()), *value]
     elif isinstance(value, set | frozenset):
         parts = sorted(map(repr, value))
     else:
         parts = [_HERE, id(value)]
-    yield type(value).__qualname__
+    parts = list(parts)
+    yield type(value).__qualname__ if own else f"{type(value).__qualname__} of {len(parts)}"
     for part in parts:
         yield from _tokens(part, seen, own=own)
+
+
+def _constants(module: types.ModuleType) -> dict[str, Any]:
+    """Return what code may read from a module of the user's that it holds in a variable."""
+    return {name: value for name, value in sorted(vars(module).items()) if name[:2] != "__" and _can_be_read(value)}
+
+
+def _can_be_read(value: Any) -> bool:
+    """Tell whether compiled code could read a value from a module, or call it."""
+    return isinstance(value, bool | int | float | complex | str | bytes | tuple | np.ndarray | types.FunctionType)
+
+
+def _signature(code: types.CodeType) -> str:
+    """Return how code takes its arguments, and that of the functions within it."""
+    nested = [_signature(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return repr((code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, nested))
 
 
 @functools.cache
