@@ -13,7 +13,7 @@ import onlinear
 from command_line import lines_of, run
 from onlinear.data import look_ahead
 from onlinear.data.labels import MOST_FOUND, ManyClasses, cut_at_new_labels, found_codes
-from onlinear.data.signs import signs_of
+from onlinear.data.signs import signs_of, write_signs
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.streams import convert
@@ -273,6 +273,23 @@ def test_a_checkpoint_knows_whether_new_classes_were_accepted(tmp_path):
         kept["checkpoint"].unlink()
 
 
+@pytest.mark.parametrize("rounds", [60, 130])
+def test_a_checkpoint_with_new_classes_knows_its_labels(tmp_path, rounds):
+    """Other labels in the same order of their first examples are other data, in the first pass and in the second."""
+
+    def crash(_):
+        raise CrashError
+
+    X, y = examples(3)
+    kept = {"checkpoint": tmp_path / "checkpoint", "every": 0.0, "new_classes": True, "passes": 2}
+    with pytest.raises(CrashError):
+        onlinear.train(RULE, blocks(X, y, 30), progress=later(crash, rounds), **kept)
+    with pytest.raises(DataError, match=r"differ from those of .*checkpoint|the data have changed"):
+        onlinear.train(RULE, blocks(X, (y + 1) % 3, 30), **kept)
+    done = onlinear.train(RULE, blocks(X, y, 30), **kept)
+    assert bits(done) == bits(onlinear.train(RULE, blocks(X, y, 30), new_classes=True, passes=2))
+
+
 def later(report, rounds):
     return lambda progress: report(progress) if progress.rounds > rounds else None
 
@@ -421,6 +438,11 @@ def test_labels_become_signs_whatever_their_type(kind, step):
     assert (signs.tolist(), signs.dtype, complete) == (expected, np.int8, False)
     known = y[np.array(expected) != 0]
     assert signs_of(known, negative, positive)[1]
+    for labels, whole in ((y, False), (known, True)):  # the loop that is compiled for the usual types
+        written = np.empty(labels.size, dtype=np.int8)
+        if y.dtype.isnative and kind is not object:
+            assert write_signs(np.ascontiguousarray(labels), negative, positive, written) == whole
+            assert np.array_equal(written, signs_of(labels, negative, positive)[0])
 
 
 @pytest.mark.parametrize("missing", [np.nan, np.inf])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses, rows_of_new_labels
+from onlinear.data.one_label import plain
 
 
 class Trail:
     """The examples read so far: their number, and their checksum.
 
     Labels count by their codes. Where new classes are accepted (None), they are numbered in the order of their first
-    examples, so that it makes no difference which classes a learner knows.
+    examples, so that it makes no difference which classes a learner knows, and count by this list as well.
     """
 
     def __init__(self, classes: Classes | ManyClasses | None) -> None:
@@ -37,4 +40,7 @@ class Trail:
         return self._met
 
     def __str__(self) -> str:
-        return str(self._checksum)
+        if not self._met.labels.size:
+            return str(self._checksum)
+        labels = [plain(label) for label in self._met.labels]
+        return hashlib.blake2b(f"{self._checksum} {labels!r}".encode(), digest_size=16).hexdigest()
