@@ -30,8 +30,10 @@ SAMPLE = {
 ALWAYS = [
     "data/matrices.py SciPyMatrix.block: X.sum_duplicates() → pass",
     "engine/passes.py learn: reach += step * length(x) → pass",
-    "rules/perceptron.py MarginPerceptron.update: a * a → a"
-    " in: product, square = (2.0 * a * y * score, a * a * squared_norm(x))",
+    (
+        "rules/perceptron.py MarginPerceptron.update: a * a → a"
+        " in: product, square = (2.0 * a * y * score, a * a * squared_norm(x))"
+    ),
     "rules/winnow.py Winnow.update: max(w[n] * factor, _LEAST) → w[n] * factor in: w[n] = max(w[n] * factor, _LEAST)",
 ]
 """Faults that the tests once missed; they belong to every sample."""

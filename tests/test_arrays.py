@@ -16,7 +16,9 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 
+from onlinear import run
 from onlinear.errors import DataError, ParameterError
+from onlinear.rules import Perceptron
 from onlinear.streams.files import find_files
 from onlinear.streams.formats.arrays import BlocksReader, MatrixReader, npy_array
 from onlinear.streams.formats.arrays import matrix as stored
@@ -434,6 +436,14 @@ def test_matrices_that_lead_outside(indices, indptr, message):
         chunks(MatrixReader(X, [0, 1], labelled=True))
     with pytest.raises(DataError, match=f"(block 1: row 1|row 3): {message}"):
         chunks(BlocksReader([(np.eye(2), [0, 1]), (X, [0, 1])]))
+
+
+@pytest.mark.parametrize("pointer", [-1, 5])
+def test_a_matrix_without_rows_leads_nowhere(pointer):
+    X = scipy.sparse.csr_array((0, 3))
+    X.indptr = np.array([pointer], np.int32)
+    with pytest.raises(DataError, match="no examples"):
+        run(Perceptron(), X, [])
 
 
 @pytest.mark.parametrize(

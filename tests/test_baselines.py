@@ -133,6 +133,8 @@ GOOD = {
     "mistakes": 4,
     "latest": 1,
     "noticed": 0,
+    "checked": [0, 0],
+    "past": 0.0,
 }
 
 
@@ -163,6 +165,10 @@ GOOD = {
         {"latest": 2},
         {"latest": True},
         {"noticed": 6},
+        {"checked": [4, 0]},
+        {"checked": [0]},
+        {"past": 1.0},
+        {"past": 0},
         {"more": 1},
     ],
     ids=repr,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+import scipy.sparse
 
 import onlinear
 import onlinear.river
@@ -360,6 +361,16 @@ def test_weights_that_start_as_nan_are_the_rules_fault(engine, classes):
     mine = made(start=lambda self, n: np.full(n, np.nan), promises={"linear": True})
     with pytest.raises(RuleError, match=r"rule Mine: start\(\d+\) returned weights that are not finite"):
         onlinear.run(mine, X, Y if classes is None else np.arange(10) % 3, classes=classes)
+
+
+def test_a_single_weight_that_starts_as_nan_is_found_among_many(engine):
+    def start(self, n):
+        w = np.zeros(n)
+        w[n - 1] = np.nan
+        return w
+
+    with pytest.raises(RuleError, match=r"rule Mine: start\(9000\) returned weights that are not finite"):
+        onlinear.run(made(start=start), scipy.sparse.csr_array((2, 9000)), [0, 1])
 
 
 def test_a_last_round_that_spoils_the_state(engine):

@@ -228,8 +228,26 @@ def test_blocks_that_are_held_back_are_copied():
             block[0], y[0] = row, label
             yield block, y
 
-    seen = [(part.tolist(), y.tolist()) for part, y in onlinear.open_stream(reused())]
-    assert seen == [([[1.0, 2.0]], [1]), ([[3.0, 4.0]], [1]), ([[5.0, 6.0]], [0])]
+    class Refilled(list):
+        def __iter__(self):
+            return reused()
+
+    class Lazy:
+        """A matrix that is filled in when it is asked for."""
+
+        memory = np.zeros((1, 2))
+
+        def __init__(self, row):
+            self.row = row
+
+        def __array__(self, dtype=None, copy=None):
+            self.memory[0] = self.row
+            return self.memory
+
+    lazy = [(Lazy([1.0, 2.0]), [1]), (Lazy([3.0, 4.0]), [1]), (Lazy([5.0, 6.0]), [0])]
+    for blocks in (reused(), Refilled(), lazy):
+        seen = [(part.tolist(), y.tolist()) for part, y in onlinear.open_stream(blocks)]
+        assert seen == [([[1.0, 2.0]], [1]), ([[3.0, 4.0]], [1]), ([[5.0, 6.0]], [0])]
 
 
 def test_labels(tmp_path):

@@ -10,24 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlinear.data.label_record import LAST_LABEL, LATEST, MAJORITY, NOTICED, add_labels, new_record, with_new_classes
-from onlinear.data.order import ALPHA, log_order_evidence
+from onlinear.data.order import ALPHA, log_order_evidence, log_rates
 from onlinear.errors import DataError, ParameterError
 from onlinear.theory import order_check
 
 HALF = Fraction(1, 2)
 
 
-def record_of(numbers, classes, cuts=()):
-    """The record of labels that arrive in parts; two classes are coded −1 and +1."""
+def record_of(numbers, classes, cuts=(), *, signs=True):
+    """The record of labels that arrive in parts; two classes are coded −1 and +1, or 0 and 1."""
     record = new_record(classes)
-    codes = np.array([2 * y - 1 for y in numbers], dtype=np.int8) if classes == 2 else np.array(numbers, dtype=np.intp)
+    codes = np.array(numbers, dtype=np.intp)
+    if classes == 2 and signs:
+        codes = (2 * codes - 1).astype(np.int8)
     for part in np.split(codes, sorted(cuts)):
         add_labels(record, part)
     return record
 
 
-def mixture(numbers, k):
-    """Q, as a product of predictions: (n_ab + ½)/(n_a + k/2), from the first class on."""
+def chains(numbers, k):
+    """Q₁, as a product of predictions: (n_ab + ½)/(n_a + k/2), from the first class on."""
     q, seen, before = Fraction(1), {}, 0
     for y in numbers:
         row = seen.setdefault(before, [0] * k)
@@ -35,6 +37,22 @@ def mixture(numbers, k):
         row[y] += 1
         before = y
     return q
+
+
+def rates(numbers, k, first=64):
+    """Q₂, as a product of predictions: (c_b + ½)/(n + k/2), which begin anew after 64, 128, 256, … labels."""
+    q, seen = Fraction(1), [0] * k
+    for t, y in enumerate(numbers):
+        if t >= first and t & (t - 1) == 0:
+            seen = [0] * k
+        q *= (seen[y] + HALF) / (sum(seen) + k * HALF)
+        seen[y] += 1
+    return q
+
+
+def mixture(numbers, k, first=64):
+    """½·max(Q₁, Q₂)."""
+    return HALF * max(chains(numbers, k), rates(numbers, k, first))
 
 
 def rearrangements(numbers):
@@ -54,7 +72,7 @@ some_classes = st.sampled_from([2, 3, 5])
 def test_the_record_is_that_of_a_slow_one_however_labels_arrive(drawn, data):
     k, numbers = drawn
     cuts = data.draw(st.lists(st.integers(0, len(numbers)), max_size=3))
-    record = record_of(numbers, k, cuts)
+    record = record_of(numbers, k, cuts, signs=data.draw(st.booleans()))
     counts, pairs, majority, last, before = [0] * k, np.zeros((k, k), dtype=int), 0, 0, 0
     for y in numbers:
         majority += y != counts.index(max(counts))
@@ -71,8 +89,15 @@ def test_the_record_is_that_of_a_slow_one_however_labels_arrive(drawn, data):
 
 
 def evidence_of(numbers, k):
-    record = record_of(numbers, k)
-    return record.counts.tolist(), record.pairs.tolist()
+    """The arguments of the evidence, without the record: it is looked at before a stretch ends."""
+    counts = [numbers.count(r) for r in range(k)]
+    pairs = [[0] * k for _ in range(k)]
+    for a, b in itertools.pairwise([0, *numbers]):
+        pairs[a][b] += 1
+    ends = [0, *(end for end in (64, 128, 256) if end < len(numbers))]
+    stretches = [numbers[i:j] for i, j in itertools.pairwise([*ends, len(numbers)])]
+    *past, recent = ([stretch.count(r) for r in range(k)] for stretch in stretches)
+    return counts, pairs, recent, sum(map(log_rates, past))
 
 
 @given(st.integers(0, 255), st.integers(1, 3000), st.integers(0, 3000), st.lists(st.integers(0, 6000), max_size=3))
@@ -89,13 +114,13 @@ def test_long_stretches_of_two_labels_are_counted_as_single_ones_are(seed, n, st
     assert record.tallies[LAST_LABEL] == np.count_nonzero(np.diff(numbers, prepend=0))
 
 
-@given(some_classes.flatmap(lambda k: st.tuples(st.just(k), sequences(k))))
+@given(some_classes.flatmap(lambda k: st.tuples(st.just(k), sequences(k, 150))))
 def test_the_evidence_is_that_of_exact_fractions_and_no_larger(drawn):
     k, numbers = drawn
     exact = mixture(numbers, k) * rearrangements(numbers)
-    shown = log_order_evidence(*evidence_of(numbers, k))
-    assert shown == pytest.approx(math.log(exact), abs=1e-9)
-    assert Fraction(math.exp(shown - 1e-15)) <= exact
+    for shown in (log_order_evidence(*evidence_of(numbers, k)), record_of(numbers, k).order.log_evidence):
+        assert shown == pytest.approx(math.log(exact), abs=1e-9)
+        assert Fraction(math.exp(shown - 1e-15)) <= exact
 
 
 @pytest.mark.parametrize(("k", "n"), [(2, 10), (3, 7)])
@@ -104,7 +129,8 @@ def test_under_every_exchangeable_law_the_expectation_is_at_most_1(k, n):
     total = Fraction(0)
     means = {}
     for numbers in itertools.product(range(k), repeat=n):
-        q = mixture(numbers, k)
+        q = HALF * (chains(numbers, k) + rates(numbers, k, first=4))
+        assert mixture(numbers, k, first=4) <= q
         total += q
         means[tuple(sorted(numbers))] = means.get(tuple(sorted(numbers)), Fraction(0)) + q
     assert total == 1
@@ -122,7 +148,8 @@ def test_long_logarithms_are_rounded_down(t):
         for row in pairs:
             exact += arb(1).lgamma() - arb(sum(row) + 1).lgamma()
             exact += sum((arb(n) + arb(0.5)).lgamma() - arb(0.5).lgamma() for n in row)
-        gap = float((exact - arb(log_order_evidence(counts, pairs))).mid())
+        exact -= arb(2).log()
+        gap = float((exact - arb(log_order_evidence(counts, pairs, counts, -10.0 * t))).mid())
     assert 0.0 <= gap <= 1e-12 * t
 
 
@@ -138,6 +165,14 @@ def test_sorted_labels_are_noticed(negatives, positives):
     order = order_check(np.repeat([0, 1], [negatives, positives]))
     assert order.rounds == negatives + positives
     assert order.noticed in {64, 128, 256, 512, order.rounds}
+
+
+def test_rates_that_change_slowly_are_noticed():
+    """Neighbouring labels are independent; only their rates are others later on."""
+    rng = np.random.default_rng(3)
+    drifting = np.concatenate([rng.random(4000) < rate for rate in (0.3, 0.5)])
+    assert order_check(drifting).noticed == 8000
+    assert order_check(rng.permutation(drifting)).noticed is None
 
 
 def test_new_classes_end_the_order_check():

@@ -36,7 +36,7 @@ def check_sparse(X: Any) -> None:
 def check_pointers(indptr: NDArray[Any], entries: int, place: Place = name_row) -> None:
     """Refuse row pointers that are out of order or out of range: SciPy follows them unchecked."""
     ends = indptr[1:]
-    if not indptr.size or (indptr[0] >= 0 and int(indptr[-1]) <= entries and (ends >= indptr[:-1]).all()):
+    if not ends.size or (indptr[0] >= 0 and int(indptr[-1]) <= entries and (ends >= indptr[:-1]).all()):
         return
     i = int(np.argmax((ends < indptr[:-1]) | (indptr[:-1] < 0) | (ends > entries)))
     raise DataError(

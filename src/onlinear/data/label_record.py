@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.order import MOST_CLASSES, OrderCheck, log_order_evidence, refutes_random_order
+from onlinear.data.order import MOST_CLASSES, OrderCheck, log_order_evidence, log_rates, refutes_random_order
 from onlinear.engine.flat import address
 from onlinear.engine.runner import kernel
 
@@ -27,19 +27,22 @@ NOTICED: Final = 4
 """The round in which the order was first found not to be random; 0 if it was not."""
 TALLIES: Final = 5
 
-_EACH_PAIR = 16
-"""How often each pair of labels has occurred, on average, when the order is first checked."""
+_FIRST_CHECK = 64
 _STRIDE = 64
 
 
 class LabelRecord(NamedTuple):
-    """What is kept of the labels of the first pass, as arrays of int64."""
+    """What is kept of the labels of the first pass, as arrays: of int64, but for the last."""
 
     counts: NDArray[np.int64]
     """How often each class occurred."""
     pairs: NDArray[np.int64]
     """How often class b followed class a, at [a, b]; the first label follows class 0. Empty: order is not checked."""
     tallies: NDArray[np.int64]
+    checked: NDArray[np.int64]
+    """How often each class had occurred at the last check of the order."""
+    past: NDArray[np.float64]
+    """ln Q₂ of the labels up to that check (`log_order_evidence`)."""
 
     @property
     def rounds(self) -> int:
@@ -51,7 +54,9 @@ class LabelRecord(NamedTuple):
         """Whether the labels come in random order (None: they are too many, or classes were added)."""
         if not self.pairs.size:
             return None
-        evidence, noticed = log_order_evidence(self.counts.tolist(), self.pairs.tolist()), int(self.tallies[NOTICED])
+        recent = (self.counts - self.checked).tolist()
+        evidence = log_order_evidence(self.counts.tolist(), self.pairs.tolist(), recent, float(self.past[0]))
+        noticed = int(self.tallies[NOTICED])
         if not noticed and refutes_random_order(evidence):
             noticed = self.rounds
         return OrderCheck(self.rounds, evidence, noticed or None)
@@ -60,8 +65,10 @@ class LabelRecord(NamedTuple):
 def new_record(classes: int) -> LabelRecord:
     """Return the record before the first label."""
     followed = classes if classes <= MOST_CLASSES else 0
-    shapes = classes, (followed, followed), TALLIES
-    return LabelRecord(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+    counts, pairs, tallies, checked = (
+        np.zeros(shape, dtype=np.int64) for shape in (classes, (followed, followed), TALLIES, classes)
+    )
+    return LabelRecord(counts, pairs, tallies, checked, np.zeros(1))
 
 
 def with_new_classes(record: LabelRecord, places: NDArray[np.intp], classes: int) -> LabelRecord:
@@ -69,29 +76,37 @@ def with_new_classes(record: LabelRecord, places: NDArray[np.intp], classes: int
 
     The order is not checked any longer: the check assumes that the classes were known.
     """
-    counts, tallies = np.zeros(classes, dtype=np.int64), record.tallies.copy()
-    counts[places] = record.counts
-    tallies[LATEST] = places[tallies[LATEST]]
-    return LabelRecord(counts, np.zeros((0, 0), dtype=np.int64), tallies)
+    fresh = new_record(classes)
+    fresh.counts[places] = record.counts
+    fresh.tallies[:] = record.tallies
+    fresh.tallies[LATEST] = places[record.tallies[LATEST]]
+    return fresh._replace(pairs=np.zeros((0, 0), dtype=np.int64))
 
 
 def add_labels(record: LabelRecord, codes: NDArray[Any]) -> None:
     """Take in labels, by their codes, in order."""
     rounds, first = record.rounds, 0
-    first_check = 1 << (_EACH_PAIR * record.pairs.size - 1).bit_length()
     while first < codes.size:
-        check = max(first_check, 1 << rounds.bit_length())
+        check = max(_FIRST_CHECK, 1 << rounds.bit_length())
         part = codes[first : first + check - rounds]
         _add(record, part)
         first += part.size
         rounds += part.size
-        if rounds == check and not record.tallies[NOTICED]:
-            order = record.order
-            record.tallies[NOTICED] = 0 if order is None else order.noticed or 0
+        if rounds == check and record.pairs.size:
+            _check_order(record)
+
+
+def _check_order(record: LabelRecord) -> None:
+    """Check the order of the labels, and begin a new stretch in which their rates may be others."""
+    order = None if record.tallies[NOTICED] else record.order
+    if order is not None:
+        record.tallies[NOTICED] = order.noticed or 0
+    record.past[0] += log_rates((record.counts - record.checked).tolist())
+    record.checked[:] = record.counts
 
 
 def _add(record: LabelRecord, codes: NDArray[Any]) -> None:
-    kernel(follow_two if record.counts.size == 2 else follow_many)(codes, *record)
+    kernel(follow_two if record.counts.size == 2 else follow_many)(codes, record.counts, record.pairs, record.tallies)
 
 
 def follow_many(

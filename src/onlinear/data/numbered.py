@@ -53,7 +53,7 @@ def array_chunk(X: Any, y: Any, first: int = 0, *, lasting: bool = False) -> Chu
 
 def block_chunks(blocks: Iterable[Any]) -> Iterator[Chunk]:
     """Yield blocks ``(X, y)`` as chunks with consecutive row numbers; empty blocks are skipped."""
-    first, lasting = 0, isinstance(blocks, list | tuple)
+    first, listed = 0, type(blocks) in {list, tuple}
     for number, block in enumerate(blocks):
         if not (isinstance(block, tuple | list) and len(block) == 2):
             kind = type(block).__name__
@@ -62,13 +62,18 @@ def block_chunks(blocks: Iterable[Any]) -> Iterator[Chunk]:
         if y is None:
             raise DataError(f"block {number} has no labels; it must be a pair (X, y)")
         try:
-            chunk = array_chunk(X, y, first, lasting=lasting)
+            chunk = array_chunk(X, y, first, lasting=listed and _is_in_memory(X) and _is_in_memory(y))
         except DataError as error:
             hint = "; is y missing?" if number == 0 else ""
             raise DataError(f"block {number}: {error}{hint}") from error
         if chunk.n:
             yield chunk
         first += chunk.n
+
+
+def _is_in_memory(given: Any) -> bool:
+    """Tell whether the entries are in an array of the caller's, not made when they are asked for."""
+    return type(given) is np.ndarray or hasattr(given, "indptr")
 
 
 def without_missing_labels(chunk: Chunk) -> Chunk:

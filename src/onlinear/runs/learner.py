@@ -25,6 +25,7 @@ from onlinear.models.state import (
     State,
     each_array,
     final_state,
+    is_zero,
     move_columns,
     new_state,
     rearranged,
@@ -76,7 +77,7 @@ class Learner:
         check_read_only(self.engine_rule, self.arrays)
         if start is not None:
             self._take_weights(start)
-        elif weights_of(self.arrays if self._entries(n) else new_state(self.engine_rule, 1)).any():
+        elif not is_zero(weights_of(self.arrays if self._entries(n) else new_state(self.engine_rule, 1))):
             self.origin = weights_of(self.arrays).copy()
 
     @classmethod
