@@ -267,18 +267,42 @@ def test_examples_of_the_training_are_noticed(intercept):
     run = onlinear.train(Perceptron(), X[:40], y[:40], fit_intercept=intercept)
     for size in (1, 7, 60):
         found = run.evaluate(in_blocks(X, y, size))
-        assert (found.trained_on, found.interval) == (40, None)
+        assert (found.trained_on, found.interval) == (40 / 60, None)
         assert fact(found, "interval") == [
-            "none: the model was trained on the first 40 of these examples, so this is no estimate for new ones"
+            "none: the model was trained on about 67% of these examples, so this is no estimate for new ones"
         ]
-    found = run.evaluate(scipy.sparse.csr_array(X[:40]), y[:40])
-    assert found.no_interval == "the model was trained on these examples, so this is no estimate for new ones"
-    for part in (slice(0, 39), slice(1, 60), slice(40, 60)):
-        found = run.evaluate(X[part], y[part])
-        assert found.trained_on == 0
-        assert found.interval == binomial_interval(found.correct, found.examples, 0.05)
-    y[5] = -y[5]
-    assert run.evaluate(X, y).trained_on == 0
+    shuffled = np.random.default_rng(0).permutation(40)
+    for rows in (slice(0, 40), slice(7, 25), shuffled):
+        found = run.evaluate(scipy.sparse.csr_array(X)[rows], y[rows])
+        assert found.no_interval == "the model was trained on these examples, so this is no estimate for new ones"
+    found = run.evaluate(X[40:], y[40:])
+    assert (found.trained_on, found.interval) == (0.0, binomial_interval(found.correct, found.examples, 0.05))
+    found = run.evaluate(X[35:], y[35:])
+    assert (found.trained_on, found.no_interval) == (1 / 5, "")
+    assert fact(found, "overlap") == ["about 20% of the examples also occur in the training data"]
+    assert onlinear.run(Perceptron(), X, y).evaluate(X, y).trained_on is None
+
+
+@pytest.mark.parametrize("options", [{"passes": 3}, {"shuffle": 1000}, {"passes": 2, "shuffle": 7, "seed": 1}])
+def test_examples_of_the_training_are_noticed_however_they_were_read(options, tmp_path):
+    X, y = onlinear.datasets.noisy(n=2000, seed=3)
+    first = onlinear.train(Perceptron(), X[:700], y[:700], **options)
+    both = onlinear.train(Perceptron(), X[700:1400], y[700:1400], state=first, **options)
+    both.save(tmp_path / "model")
+    run = onlinear.load(tmp_path / "model")
+    for part in (slice(0, 700), slice(700, 1400), slice(200, 1200)):
+        assert run.evaluate(X[part], y[part]).trained_on == 1.0
+    assert run.evaluate(X[1400:], y[1400:]).trained_on == 0.0
+    assert run.evaluate(X[1000:1800], y[1000:1800]).trained_on == pytest.approx(0.5, abs=0.1)
+
+
+def test_examples_that_are_often_equal_are_no_sign_of_the_training_data():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (400, 3)) * 1.0, np.arange(400) // 2 % 2
+    run = onlinear.train(Perceptron(), X[:200], y[:200])
+    found = run.evaluate(X[200:], y[200:])
+    assert (found.trained_on, found.no_interval) == (1.0, "")
+    assert fact(found, "overlap") == ["about 100% of the examples also occur in the training data"]
 
 
 def test_no_interval_without_independence():

@@ -413,7 +413,7 @@ def test_a_comparison_is_a_list_and_a_table():
     assert "test: 200 examples; always -1 would be right on" in repr(tested)
     assert "<table>" in tested._repr_html_()
     again = compared.evaluate(X, y)
-    assert "no intervals: the model was trained on the first 400 of these examples" in repr(again)
+    assert "no intervals: the model was trained on about 66% of these examples" in repr(again)
 
 
 def test_a_comparison_of_several_classes():

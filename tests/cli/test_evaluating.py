@@ -30,7 +30,7 @@ def test_evaluate_prints_what_python_finds(model):
 def test_evaluate_says_when_it_has_the_examples_of_the_training(model):
     assert "none: the model was trained on these examples" in run("evaluate", "model", "first.svm").stdout
     both = run("evaluate", "model", "first.svm", "second.svm").stdout
-    assert "none: the model was trained on the first 100 of these" in both
+    assert "none: the model was trained on about 33% of these" in both
 
 
 def test_evaluate_several_classes(examples):
@@ -40,7 +40,7 @@ def test_evaluate_several_classes(examples):
     run("train", "three.svm", "--intercept", "-o", "model")
     [told] = lines_of("evaluate", "model", "three.svm")
     assert [one["label"] for one in told["classes"]] == [0, 1, 2]
-    assert (told["trained_on"], told["auc"]) == (90, None)
+    assert (told["trained_on"], told["auc"]) == (1.0, None)
     shown = run("compare", "three.svm", "--rules", "all", "--test", "three.svm", "-q")
     assert shown.stdout.splitlines()[0].split()[:4] == ["rule", "mistakes", "rate", "updates"]
     assert "left out: Winnow (" in shown.stderr
@@ -49,7 +49,7 @@ def test_evaluate_several_classes(examples):
 def test_evaluate_reads_columns_as_in_training(examples):
     run("train", "mail.csv", "--label", "spam", "--text", "subject", "-o", "model")
     [told] = lines_of("evaluate", "model", "mail.csv")
-    assert (told["examples"], told["trained_on"], told["baseline_label"]) == (5, 5, "yes")
+    assert (told["examples"], told["trained_on"], told["baseline_label"]) == (5, 1.0, "yes")
     (examples / "other.csv").write_text("wanted,length,colour,subject\nyes,2,red,buy\nno,0.1,pink,hello\n")
     shown = run("evaluate", "model", "other.csv", "--label", "wanted")
     assert "1 of 2 examples have features that are not among the model's" in shown.stderr

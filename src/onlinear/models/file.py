@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.sample import SIZE
 from onlinear.errors import ModelError, ParameterError, RuleError
 from onlinear.models.header import (
     COUNTERS,
@@ -64,6 +65,8 @@ def write(
     tensors |= _state_tensors(state.arrays)
     if state.origin is not None:
         tensors["origin"] = state.origin
+    if state.sample is not None:
+        tensors["sample"] = state.sample
     if state.names is not None:
         tensors["names"], tensors["names.offsets"] = pack_names(state.names, state.n_features)
     header = {
@@ -150,6 +153,7 @@ def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[st
             checksum=header["fingerprint"],
             multiclass=is_multiclass(header),
             labels=labels_of(header),
+            sample=_sample_in(file),
         )
     return state, header
 
@@ -185,7 +189,7 @@ def _rule_state(file: TensorFile, rule: Any) -> Any:
     tensors = _state_tensors(arrays)
     parameters = file.header["rule"]["parameters"].values()
     others = {value["tensor"] for value in parameters if isinstance(value, dict) and "tensor" in value}
-    others |= {"origin"} | ({"names", "names.offsets"} if "names" in file.entries else set())
+    others |= {"origin", "sample"} | ({"names", "names.offsets"} if "names" in file.entries else set())
     wrong = difference(file.entries, tensors, others)
     if wrong:
         raise ModelError(f"the arrays do not match {type(rule).__name__}: {wrong}")
@@ -194,6 +198,16 @@ def _rule_state(file: TensorFile, rule: Any) -> Any:
     if not np.isfinite(weights_of(arrays)).all():
         raise ModelError("weights has an entry that is not finite")
     return arrays
+
+
+def _sample_in(file: TensorFile) -> NDArray[np.uint64] | None:
+    """Return the hashes of some examples, if the file has them; raise if they cannot be a sample."""
+    if "sample" not in file.entries:
+        return None
+    found = file.array("sample")
+    if found.dtype != np.uint64 or found.ndim != 1 or found.size > SIZE or (found[1:] <= found[:-1]).any():
+        raise ModelError(f"sample must have at most {SIZE} hashes, in ascending order")
+    return sealed(found)
 
 
 def _state_tensors(arrays: Any) -> dict[str, NDArray[Any]]:

@@ -53,6 +53,8 @@ class State:
 
     labels: LabelRecord | None = None
     """A record of the labels of the first pass, for the baselines and the check of their order."""
+    sample: NDArray[np.uint64] | None = None
+    """The smallest hashes of the examples, by which they are recognised, if they came from a stream."""
 
     @property
     def fingerprint(self) -> str | None:

@@ -15,6 +15,7 @@ from onlinear.data.chunk import Chunk
 from onlinear.data.labels import Classes, ManyClasses, first_classes, found_classes, found_codes, named_classes
 from onlinear.data.look_ahead import look_ahead
 from onlinear.data.numbered import array_chunk, block_chunks
+from onlinear.data.sample import HashSample
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State, rule_for_width
 from onlinear.rules.rule import Rule, check_rule
@@ -64,7 +65,7 @@ def begin(
         learner.accept_new_classes()
     learner.begin(first.width if n_features is None else n_features, start)
     if stream is not None:
-        learner.reading, learner.checksum = stream.reading.as_dict(), Checksum()
+        learner.reading, learner.checksum, learner.sample = stream.reading.as_dict(), Checksum(), HashSample()
     return learner, itertools.chain([first], chunks)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import add_labels, new_record
+from onlinear.data.sample import HashSample
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State, sealed
@@ -25,6 +25,8 @@ _MOST_CLASSES = 1 << 10
 """The largest number of classes with a confusion matrix, which then takes 8 MB."""
 _INEXACT = 5e-10
 """More than the relative error of SciPy's quantiles, by which the interval is widened."""
+_BY_CHANCE = 0.25
+"""The share of examples in the training data up to which a test is not taken for one on training data."""
 
 
 def evaluate(
@@ -76,15 +78,15 @@ class Tally:
         self._confusion = np.zeros((k, k), dtype=np.int64) if k <= _MOST_CLASSES else None
         self._curve = RocCurve() if k == 2 else None
         self._ties = 0
-        self._checksum = None if state.checksum is None else Checksum()
-        self._trained_on = 0
+        self._sample = None if state.sample is None else HashSample()
         self._labels = new_record(k)
 
     def add(self, chunk: Chunk) -> None:
         """Count the predictions for a chunk's examples."""
         for scored in self._scorer.score(chunk):
             codes = chunk.codes(self.classes, scored.span)
-            self._compare_with_training(chunk, scored, codes)
+            if self._sample is not None:
+                self._sample.add(chunk.row_sums(scored.span, scored.block))
             self._count(*(np.maximum(one, 0).astype(np.intp) for one in (codes, scored.codes)))
             add_labels(self._labels, codes)
             self._ties += _ties(scored)
@@ -98,7 +100,8 @@ class Tally:
             raise DataError("no examples")
         self._scorer.finish()
         area = None if self._curve is None else self._curve.area()
-        withheld = self._why_no_interval()
+        trained_on = self._share_of_training_data()
+        withheld = self._why_no_interval(trained_on)
         return Evaluation(
             title=title,
             classes=self._state.classes,
@@ -113,16 +116,31 @@ class Tally:
             interval=None if withheld else binomial_interval(int(self._hits.sum()), n, delta),
             no_interval=withheld,
             order=self._labels.order,
-            trained_on=self._trained_on,
+            trained_on=trained_on,
             unknown=self._scorer.unknown,
             skipped=skipped,
         )
 
-    def _why_no_interval(self) -> str:
+    def _share_of_training_data(self) -> float | None:
+        """Return an estimate of the share of these examples that the model was trained on; None if it is unknown."""
+        if self._sample is None or self._state.sample is None:
+            return None
+        return self._sample.share_in(HashSample(self._state.sample))
+
+    def _share_by_chance(self) -> float:
+        """Return a share of examples that may well occur in the training data by chance.
+
+        Where many examples in training are equal to earlier ones, many new ones are, too, and rather more of them.
+        """
+        labels, sample = self._state.labels, HashSample(self._state.sample)
+        rounds = self._state.rounds if labels is None else labels.rounds
+        return _BY_CHANCE + 2.0 * max(0.0, 1.0 - sample.distinct / rounds)
+
+    def _why_no_interval(self, trained_on: float | None) -> str:
         """Return why the assumptions of the interval do not hold, as far as it is known."""
         order = self._labels.order
-        if self._trained_on:
-            some = f"the first {self._trained_on:,} of " if self._trained_on < self._scorer.examples else ""
+        if trained_on is not None and trained_on > self._share_by_chance():
+            some = "" if trained_on == 1.0 else f"about {trained_on:.0%} of "
             return f"the model was trained on {some}these examples, so this is no estimate for new ones"
         if np.count_nonzero(self._support) == 1:
             return "all examples have the same label, so this is no estimate for the others"
@@ -138,17 +156,6 @@ class Tally:
         self._hits += np.bincount(label[label == predicted], minlength=k)
         if self._confusion is not None:
             self._confusion += np.bincount(k * label + predicted, minlength=k * k).reshape(k, k)
-
-    def _compare_with_training(self, chunk: Chunk, scored: Scored, codes: NDArray[Any]) -> None:
-        """Compare the checksum of the examples with that of the training, when there are as many."""
-        before = self._scorer.examples - codes.size
-        left = self._state.rounds - before
-        if self._checksum is None or left <= 0:
-            return
-        first = slice(0, left)
-        self._checksum.add(chunk.row_sums(scored.span, scored.block).part(first), codes[first])
-        if left <= codes.size and str(self._checksum) == self._state.checksum:
-            self._trained_on = self._state.rounds
 
 
 def _ties(scored: Scored) -> int:

@@ -19,6 +19,10 @@ _MOST_ROWS = 100
 """The largest number of classes whose measures are shown."""
 
 
+_WORTH_SAYING = 0.01
+"""The share of examples that also occur in the training data from which on it is shown."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Facts):
     """Predictions compared with the true labels. It is immutable; `as_dict` returns all of it as plain data.
@@ -55,9 +59,9 @@ class Evaluation(Facts):
     order : OrderCheck or None
         Whether the labels are in random order; if not, the examples are not independent. None with more than 64
         classes.
-    trained_on : int
-        The first this many examples are those that the model was trained on, in the same order. This is noticed if the
-        model was trained in one pass over a stream, without shuffling and without classes that were added on the way.
+    trained_on : float or None
+        An estimate of the share of these examples that are among those that the model was trained on, in any order; of
+        equal examples one counts. None if it is unknown: the model was not trained on a stream, or has seen far more.
     unknown : int
         Examples with features that the model does not have.
     skipped : int
@@ -77,7 +81,7 @@ class Evaluation(Facts):
     interval: tuple[float, float] | None
     no_interval: str
     order: OrderCheck | None
-    trained_on: int
+    trained_on: float | None
     unknown: int
     skipped: int
 
@@ -202,6 +206,8 @@ class Evaluation(Facts):
         absent = int(((self.support == 0) & (self.predicted > 0)).sum())
         if absent:
             facts.append(("undefined", f"the recall of {counted(absent, 'class')} without an example; 0 is shown"))
+        if self.interval is not None and (self.trained_on or 0.0) >= _WORTH_SAYING:
+            facts.append(("overlap", f"about {self.trained_on:.0%} of the examples also occur in the training data"))
         if self.unknown:
             facts.append(("features", f"{counted(self.unknown, 'example')} with features that the model does not have"))
         if self.skipped:

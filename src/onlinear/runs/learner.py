@@ -14,6 +14,7 @@ from onlinear.data.checksum import Checksum
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import new_record, with_new_classes
 from onlinear.data.labels import Classes, ManyClasses
+from onlinear.data.sample import HashSample
 from onlinear.engine import passes
 from onlinear.engine.explain import RULE_FAULTS
 from onlinear.engine.flat import Floats
@@ -66,6 +67,7 @@ class Learner:
         self.names: tuple[str, ...] | None = None
         self.reading: Mapping[str, Any] | None = None
         self.checksum: Checksum | None = None
+        self.sample: HashSample | None = None
         self.new_classes = False
         """Whether a class is added when its first example comes."""
         self._room: Room | None = None
@@ -103,6 +105,7 @@ class Learner:
         learner.origin = state.origin
         learner.names, learner.reading = state.names, state.reading
         learner.checksum = None if state.checksum is None else Checksum(state.checksum)
+        learner.sample = None if state.sample is None else HashSample(state.sample)
         return learner
 
     def predictor(self) -> Learner:
@@ -150,6 +153,7 @@ class Learner:
             checksum=None if self.checksum is None else str(self.checksum),
             multiclass=self.multiclass,
             labels=self.labels if self.labels.counts.any() else None,
+            sample=None if self.sample is None else sealed(self.sample.hashes),
         )
 
     def twin(self) -> Learner:

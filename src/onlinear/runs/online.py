@@ -126,7 +126,10 @@ def feed(
         if end < codes.size:
             raise learner.refuse(chunk, span.start + end)
         if learner.checksum is not None:
-            learner.checksum.add(chunk.row_sums(span, block), codes)
+            sums = chunk.row_sums(span, block)
+            learner.checksum.add(sums, codes)
+            if learner.sample is not None and first_pass:
+                learner.sample.add(sums)
         if first_pass:
             add_labels(learner.labels, codes)
     if first_pass:
