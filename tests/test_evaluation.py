@@ -230,8 +230,8 @@ def test_what_is_undefined():
     assert fact(found, "AUC") == ["undefined: all examples have the same label"]
     assert fact(found, "baseline") == ["100.00%: always -1, the most frequent label, and the only one here"]
     assert fact(found, "undefined") == [
-        "the precision of 1 class never predicted; 0 is shown",
-        "the recall of 1 class without an example; 0 is shown",
+        "the precision of class -1, never predicted; 0 is shown",
+        "the recall of class 1, without an example; 0 is shown",
     ]
     with pytest.raises(DataError, match="no examples"):
         a_run().evaluate(iter([]))

@@ -63,8 +63,17 @@ class TextTable(NamedTuple):
 
 
 def wrapped(name: str, text: str) -> list[tuple[str, str]]:
-    """Return a text as one or more (name, value) pairs, for a summary of at most 80 columns."""
-    return [("" if i else name, line) for i, line in enumerate(textwrap.wrap(text, _WIDTH))]
+    """Return a text as one or more (name, value) pairs, for a summary of at most 80 columns.
+
+    A no-break space is shown as a space.
+    """
+    lines = (line.replace("\u00a0", " ") for line in textwrap.wrap(text, _WIDTH))
+    return [("" if i else name, line) for i, line in enumerate(lines)]
+
+
+def shortened(facts: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    """Return the first (name, value) pairs, and how many more there are."""
+    return facts[:most] + [("…", f"{len(facts) - most:,} more")] * (len(facts) > most)
 
 
 def rounded_up(value: float) -> str:

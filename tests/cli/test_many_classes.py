@@ -34,7 +34,7 @@ def test_inspect(model):
     done = onlinear.load(model)
     shown = run("inspect", model).stdout
     assert "'feature', 'b', 'c'" in shown
-    assert "on these classes" in shown
+    assert "; by class 'feature': " in shown
     [told] = lines_of("inspect", model)
     assert told["mistakes_by_class"] == list(done.mistakes_by_class)
     assert {one["feature"]: one["weights"] for one in told["top"]} == {
@@ -51,3 +51,11 @@ def test_training_goes_on(tmp_path):
     run("train", more, "--from", tmp_path / "first", "-o", tmp_path / "both")
     run("train", tmp_path / "all.csv", "-o", tmp_path / "once")
     assert (tmp_path / "both").read_bytes() == (tmp_path / "once").read_bytes()
+
+
+@pytest.mark.parametrize(("classes", "listed"), [(12, "; by class 0: "), (13, "%)\n")])
+def test_mistakes_are_listed_with_their_classes_unless_these_are_many(classes, listed):
+    done = onlinear.run(onlinear.rules.Perceptron(), np.eye(classes), range(classes))
+    (mistakes,) = [line for line in f"{done!r}\n".splitlines(keepends=True) if line.startswith("  mistakes")]
+    assert listed in mistakes
+    assert "\u00a0" not in repr(done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from onlinear.cli.models import class_for, read_header
 from onlinear.cli.options import custom_rule_option
 from onlinear.cli.output import Summary, run_facts, show_json, show_table, visible
 from onlinear.display import counted
+from onlinear.spelling import command_line
 
 if TYPE_CHECKING:
     from onlinear.runs import Run
@@ -56,15 +58,12 @@ def inspect_command(model: str, top: int, rule: str | None, as_json: bool) -> No
 def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     """Return the facts in a model file, and those computed from the run if its rule is known."""
     from onlinear.models.header import mistakes_of
+    from onlinear.runs.outcome import mistake_facts
 
     rule, rounds = header["rule"], header["rounds"]
     by_class, labels = mistakes_of(header), header["classes"]["labels"]
-    mistakes = sum(by_class)
-    if "mistakes_by_class" in header:
-        classes, where = ", ".join(map(repr, labels)), f"{', '.join(f'{made:,}' for made in by_class)} on these classes"
-    else:
-        classes = "{!r} (negative), {!r} (positive)".format(*labels)
-        where = "{1:,} on positive, {0:,} on negative".format(*by_class)
+    many = "mistakes_by_class" in header
+    classes = ", ".join(map(repr, labels)) if many else "{!r} (negative), {!r} (positive)".format(*labels)
     parameters = ", ".join(f"{name}={_parameter(value)}" for name, value in rule["parameters"].items())
     options = [words for name, words in _OPTIONS.items() if header[name]]
     facts = [("rule", visible(f"{rule['name']}({parameters})"))]
@@ -74,12 +73,11 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
         ("options", ", ".join(options) or "none"),
         ("rounds", f"{rounds:,} with {header['n_features']:,} features"),
         ("classes", visible(classes)),
-        ("mistakes", f"{mistakes:,} ({mistakes / max(1, rounds):.2%}): {where}"),
+        *mistake_facts(by_class, rounds, labels if many else None, _MOST_CLASSES),
         ("updates", f"{header['updates']:,}"),
     ]
     if run is not None:
-        said = {name for name, _ in facts}
-        facts += [fact for fact in run._facts() if fact[0] not in said]
+        facts += _others(facts, run)
     elif rule["own"]:
         facts.append(("weights", "those that learn; give --rule to list those that predict, if they differ"))
     notes = header["notes"]
@@ -99,7 +97,20 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     return facts
 
 
+def _others(facts: list[tuple[str, str]], run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the facts about a run with other names, each with the lines that continue it."""
+    said, name = {name for name, _ in facts}, ""
+    # There is no --shuffle here: it is an option of training.
+    with command_line({"shuffle": "onlinear train --shuffle"}):
+        for fact in run._facts():
+            name = fact[0] or name
+            if name not in said:
+                yield fact
+
+
 _COLUMNS = 80
+_MOST_CLASSES = 100
+"""The largest number of classes whose mistakes are listed."""
 _OPTIONS = {"fit_intercept": "intercept", "normalize": "normalized"}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.data.labels import list_labels
 from onlinear.data.one_label import plain, show
 from onlinear.data.order import OrderCheck
 from onlinear.display import Facts, TextTable, counted, rounded_down, rounded_up, wrapped
@@ -200,12 +201,8 @@ class Evaluation(Facts):
         ]
         if self.ties:
             facts.append(("ties", f"{counted(self.ties, 'example')}, predicted as the first of the tied classes"))
-        never = int(((self.predicted == 0) & (self.support > 0)).sum())
-        if never:
-            facts.append(("undefined", f"the precision of {counted(never, 'class')} never predicted; 0 is shown"))
-        absent = int(((self.support == 0) & (self.predicted > 0)).sum())
-        if absent:
-            facts.append(("undefined", f"the recall of {counted(absent, 'class')} without an example; 0 is shown"))
+        facts += self._undefined("precision", (self.predicted == 0) & (self.support > 0), "never predicted")
+        facts += self._undefined("recall", (self.support == 0) & (self.predicted > 0), "without an example")
         if self.interval is not None and (self.trained_on or 0.0) >= _WORTH_SAYING:
             facts.append(("overlap", f"about {self.trained_on:.0%} of the examples also occur in the training data"))
         if self.unknown:
@@ -213,6 +210,13 @@ class Evaluation(Facts):
         if self.skipped:
             facts.append(("skipped", f"{counted(self.skipped, 'line')}, not counted above"))
         return facts
+
+    def _undefined(self, measure: str, which: NDArray[np.bool_], why: str) -> list[tuple[str, str]]:
+        labels = self.classes[which]
+        if not labels.size:
+            return []
+        named = f"class{'es' * (labels.size > 1)} {list_labels(labels)}"
+        return wrapped("undefined", f"the {measure} of {named}, {why}; 0 is shown")
 
     def _interval_words(self) -> str:
         if self.interval is None:

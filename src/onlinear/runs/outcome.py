@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
 from onlinear.data.one_label import show
 from onlinear.data.order import OrderCheck
-from onlinear.display import Facts, rounded_up
+from onlinear.display import Facts, rounded_up, wrapped
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.file import write
@@ -280,19 +280,15 @@ class Run(Facts):
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return the summary as (name, value) pairs."""
-        rate = f" ({self.mistakes / self.rounds:.2%})" if self.rounds else ""
         labels = [show(label) for label in self.classes[:_SHOWN]] + ["…"] * (self.classes.size > _SHOWN)
-        if self.state.multiclass:
-            classes = f"{self.classes.size}: {', '.join(labels)}"
-            more = ", …" * (self.classes.size > _SHOWN)
-            by_class = ", ".join(f"{made:,}" for made in self.mistakes_by_class[:_SHOWN]) + f"{more} by class"
-        else:
-            classes = f"{labels[0]} (negative), {labels[1]} (positive)"
-            by_class = f"{self.mistakes_positive:,} on positive, {self.mistakes_negative:,} on negative"
+        many = self.state.multiclass
+        classes = (
+            f"{self.classes.size}: {', '.join(labels)}" if many else "{} (negative), {} (positive)".format(*labels)
+        )
         facts = [
             ("rounds", f"{self.rounds:,} with {self.n_features:,} features"),
             ("classes", classes),
-            ("mistakes", f"{self.mistakes:,}{rate}: {by_class}"),
+            *mistake_facts(self.mistakes_by_class, self.rounds, self.classes if many else None),
             *baseline_facts(self.state),
             *order_facts(self.state),
             ("updates", f"{self.updates:,}"),
@@ -304,7 +300,7 @@ class Run(Facts):
             facts.append(
                 (
                     "margin",
-                    f"at most {rounded_up(bound)} for any separator of what was seen"
+                    f"at most {rounded_up(bound)} for a separator of what was seen, if there is one"
                     if math.isfinite(bound)
                     else "unknown: no update yet",
                 )
@@ -319,3 +315,28 @@ class Run(Facts):
 
     def _title(self) -> str:
         return f"{type(self).__name__} of {self.rule!r}"
+
+
+def mistake_facts(
+    by_class: Sequence[int], rounds: int, labels: Sequence[Any] | NDArray[Any] | None, most: int = _SHOWN
+) -> list[tuple[str, str]]:
+    """Return the mistakes as (name, value) pairs, and how many were made on each class.
+
+    Parameters
+    ----------
+    by_class : sequence of int
+        The mistakes on examples of each class.
+    rounds : int
+        The number of rounds.
+    labels : sequence or None
+        The labels of the classes; None for a negative and a positive class.
+    most : int
+        With more classes than this, only the sum is shown.
+    """
+    words = f"{sum(by_class):,}" + (f" ({sum(by_class) / rounds:.2%})" if rounds else "")
+    if labels is None:
+        words += ": {1:,} on positive, {0:,} on negative".format(*by_class)
+    elif len(labels) <= most:
+        listed = (f"{show(label)}: {made:,}" for label, made in zip(labels, by_class, strict=True))
+        words += f"; by class {', '.join(listed)}"
+    return wrapped("mistakes", words)
