@@ -53,6 +53,44 @@ def test_training_goes_on(tmp_path):
     assert (tmp_path / "both").read_bytes() == (tmp_path / "once").read_bytes()
 
 
+@pytest.fixture
+def three(tmp_path):
+    """A file whose second and fifth line contradict each other; the first row is a comment."""
+    path = tmp_path / "three.svm"
+    path.write_text("# three classes\n1 1:1\n2 2:1\n3 1:-1 2:-1\n2 1:1\n", encoding="utf-8")
+    return path
+
+
+def test_certify_shows_pairs_of_an_example_and_a_wrong_class(three):
+    title, because, *pairs = run("certify", three, "--intercept").stdout.splitlines()
+    assert title == "Inseparable, with an intercept"
+    assert "these 2 pairs of an example and a wrong class" in because
+    assert because.endswith("Σ λ·(x, 1)⊗(e_y − e_r) = 0")
+    assert pairs == [
+        f"  {three}:2, of class 1, against class 2  share 1/2",
+        f"  {three}:5, of class 2, against class 1  share 1/2",
+    ]
+    assert "Inseparable\n" in run("certify", three).stdout
+    found = lines_of("certify", three)[-1]["verdict"]
+    assert found["rows"] == [
+        {"row": 0, "place": f"{three}:2", "label": 1, "against": 2, "share": 0.5},
+        {"row": 3, "place": f"{three}:5", "label": 2, "against": 1, "share": 0.5},
+    ]
+    assert f"no: pairs of classes on {three}:2, {three}:5 cancel exactly" in run("train", three, "--certify").stdout
+
+
+def test_certify_finds_a_weight_vector_for_each_class(three, tmp_path):
+    three.write_text("1 1:1\n2 2:1\n3 1:-1 2:-1\n", encoding="utf-8")
+    shown = run("certify", three, "--intercept").stdout
+    assert "a weight vector and an intercept for each of the 3 classes" in shown
+    assert "Largest margin, of the right class over every other" in shown
+    assert "(a combination of 6 pairs)" in shown
+    assert "intercept" not in run("certify", three).stdout
+    three.write_text("1 1:1\n2\n3 1:-1 2:-1\n", encoding="utf-8")
+    because = run("certify", three).stdout.splitlines()[1]
+    assert because.endswith("this example is all zeros: every weight vector scores it 0")
+
+
 @pytest.mark.parametrize(("classes", "listed"), [(12, "; by class 0: "), (13, "%)\n")])
 def test_mistakes_are_listed_with_their_classes_unless_these_are_many(classes, listed):
     done = onlinear.run(onlinear.rules.Perceptron(), np.eye(classes), range(classes))

@@ -119,12 +119,31 @@ def test_certify_names_the_lines_that_contradict_each_other(examples):
     (examples / "both.svm").write_text("-1 1:1\n1 2:1\n1 1:2 2:5\n# nothing\n1 1:1\n")
     shown = run("certify", "both.svm").stdout
     assert shown.splitlines()[2:] == [
-        "  both.svm:1  1/2 of it, labelled -1",
-        "  both.svm:5  1/2 of it, labelled 1",
+        "  both.svm:1  share 1/2, labelled -1",
+        "  both.svm:5  share 1/2, labelled 1",
     ]
     (found,) = lines_of("certify", "both.svm", "-q")
     assert found["margin"] is None
     assert [row["place"] for row in found["verdict"]["rows"]] == ["both.svm:1", "both.svm:5"]
+    assert found["verdict"]["because"].endswith("both.svm:1 (-1) and both.svm:5 (1).")
+    run("train", "both.svm", "-o", "model", "-q")
+    for command in (["train", "both.svm", "--certify"], ["certify", "both.svm", "--model", "model"]):
+        assert "no: both.svm:1, both.svm:5 cancel exactly" in run(*command).stdout
+
+
+def test_certify_names_the_line_of_zeros(examples):
+    text = "-1 1:1\n# nothing\n1\n1 2:1\n"
+    (examples / "zeros.svm").write_text(text)
+    assert run("certify", "zeros.svm").stdout.splitlines()[2:] == ["  zeros.svm:3  share 1, labelled 1"]
+    assert "no: zeros.svm:3 is all zeros" in run("train", "zeros.svm", "--certify").stdout
+    assert "  <stdin>:3  share 1, labelled 1\n" in process("certify", input=text).stdout
+
+
+def test_certify_says_where_there_is_an_intercept(examples):
+    shown = run("certify", "real.svm", "--intercept").stdout
+    assert "weights and an intercept (floats) with y(⟨w,x⟩ + c) > 0" in shown
+    assert "% of the upper end" in shown
+    assert "intercept" not in run("certify", "real.svm").stdout
 
 
 def test_the_certificate_of_a_run(examples):

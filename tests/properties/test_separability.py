@@ -82,7 +82,7 @@ def test_exclusive_or():
     assert verdict.rows.tolist() == [0, 1, 2, 3]
     assert verdict.shares == (Fraction(1, 4),) * 4
     assert "row 0 (-1), row 1 (1), row 2 (1) and row 3 (-1)" in verdict.explain()
-    assert "row 3    1/4 of it, labelled -1" in repr(verdict)
+    assert "row 3    share 1/4, labelled -1" in repr(verdict)
     assert verdict._repr_html_().startswith("<table>")
 
 
@@ -102,11 +102,14 @@ def test_a_margin_of_a_billionth_of_the_radius(d):
 
 def test_the_cheap_reasons_come_first():
     zero = onlinear.separability([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], [1, -1, 1])
-    assert zero.explain() == "Row 1 (-1) is all zeros: every vector scores it 0."
+    assert zero.explain() == "Every vector scores row 1 (-1) 0: it is all zeros."
     X = np.arange(12.0).reshape(6, 2) + 1
     X[4] = X[2]
     equal = onlinear.separability(X, [0, 1, 0, 1, 1, 0], fit_intercept=True)
-    assert equal.explain() == "Row 2 (0) and row 4 (1) are equal and have opposite labels."
+    assert equal.explain() == "Equal examples have opposite labels: row 2 (0) and row 4 (1)."
+    assert equal.explain({4: "Data.svm:5"}).endswith("row 2 (0) and Data.svm:5 (1).")
+    capital = onlinear.separability([[1.0], [1.0]], ["Ham", "Spam"])
+    assert capital.explain() == "Equal examples have opposite labels: row 0 ('Ham') and row 1 ('Spam')."
     assert equal.shares == (Fraction(1, 2), Fraction(1, 2))
 
 

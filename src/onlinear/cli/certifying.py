@@ -20,14 +20,23 @@ from onlinear.cli.options import (
     quarantine_of,
     reading_options,
 )
-from onlinear.cli.output import Summary, say_skipped, show_json, skipped_facts, visible
+from onlinear.cli.output import say_skipped, show_json, skipped_facts
 from onlinear.cli.places import check_places, read_once
 from onlinear.cli.progress import show_labels, working
+from onlinear.cli.verdicts import (
+    certificate_text,
+    examples_of_verdict,
+    find_places,
+    margin_text,
+    verdict_record,
+    verdict_text,
+)
 
 if TYPE_CHECKING:
+    from onlinear.data.chunk import Chunk
     from onlinear.runs import Run
     from onlinear.streams import Stream
-    from onlinear.theory import ClassPairs, Inseparable, MarginInterval, Separable, Undecided
+    from onlinear.theory import Certificate, ClassPairs, Inseparable, MarginInterval, Separable, Undecided
 
 
 @click.command("certify", cls=Command)
@@ -92,20 +101,24 @@ def certify_command(
     silent = quiet or as_json
     stream = open_data(data, reading, output=output, like=run)
     say_columns(stream, quiet=silent, header=reading["header"])
-    blocks, classes, skipped = _read(stream, data, reading, run)
+    blocks, chunks, skipped = _read(stream, data, reading, run)
+    classes: Any = stream.classes
     show_labels(classes, as_json=as_json, quiet=quiet, columns=stream.columns)
     if run is not None:
-        facts, shown = _certify(run, blocks, output, quiet=silent)
+        certificate = _certify(run, blocks, output, quiet=silent)
+        facts: dict[str, Any] = {"certificate": certificate.record}
+        shown = [certificate_text(certificate, chunks)]
     else:
         options = {"fit_intercept": intercept, "normalize": normalize, "classes": classes}
         pairs = _pairs(blocks, **options) if classes is not None and len(classes) > 2 else None
         verdict, margin = (
             _decide(blocks, **options, quiet=silent) if pairs is None else _decide(pairs.seen, quiet=silent)
         )
-        again = None if isinstance(blocks, list) else open_data(data, reading, aside=False)
-        names = _names(verdict, again, pairs)
-        facts = {"verdict": _verdict_facts(verdict, names), "margin": _margin_facts(margin), "labels": classes}
-        shown = _shown(verdict, margin, names)
+        places = find_places(chunks, examples_of_verdict(verdict, pairs))
+        record = verdict_record(verdict, pairs, places)
+        facts = {"verdict": record, "margin": _margin_facts(margin), "labels": classes}
+        shown = [] if verdict is None else [verdict_text(verdict, pairs, places)]
+        shown += [] if margin is None else [margin_text(margin, pairs)]
     if as_json:
         show_json(event="end", **facts, **skipped_facts(skipped, aside))
         return
@@ -114,21 +127,28 @@ def certify_command(
     say_skipped(skipped, aside, quiet=quiet)
 
 
-def _read(stream: Stream, data: tuple[str, ...], reading: dict[str, Any], like: Run | None) -> tuple[Any, Any, int]:
-    """Return the examples, to be read several times, their labels, and the number of skipped lines."""
+def _read(
+    stream: Stream, data: tuple[str, ...], reading: dict[str, Any], like: Run | None
+) -> tuple[Any, Iterable[Chunk], int]:
+    """Return the examples, to be read several times, the same once more as chunks, and the number of skipped lines.
+
+    Then the stream knows the labels.
+    """
     if read_once(paths(data)):
-        return list(stream), stream.classes, stream.skipped
+        held = [chunk.kept() for chunk in stream.chunks()]
+        return [(chunk.X, chunk.y) for chunk in held], held, stream.skipped
+    again = open_data(data, reading, like=like, aside=False)
     if reading["on_error"] != "skip":
         next(iter(stream), None)  # the labels are known after the first block
-        return stream, stream.classes, 0
+        return stream, again.chunks(), 0
     # Certifying may stop before the end, but all bad lines should be in the quarantine file.
     for _ in stream:
         pass
-    return open_data(data, reading, like=like, aside=False), stream.classes, stream.skipped
+    return again, again.chunks(), stream.skipped
 
 
-def _certify(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple[dict[str, Any], list[str]]:
-    """Certify a saved run and write the certificate; return it for JSON and as text."""
+def _certify(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> Certificate:
+    """Certify a saved run, and write the certificate."""
     from onlinear.atomic import replace_file
     from onlinear.theory import certify
 
@@ -136,7 +156,7 @@ def _certify(run: Run, blocks: Any, output: str | None, *, quiet: bool) -> tuple
         certificate = certify(run, blocks, progress=show_step)
     if output is not None:
         replace_file(output, [f"{certificate.to_json()}\n".encode()])
-    return {"certificate": certificate.record}, [repr(certificate)]
+    return certificate
 
 
 def _pairs(blocks: Any, *, fit_intercept: bool, normalize: bool, classes: Any) -> ClassPairs:
@@ -167,55 +187,6 @@ def _decide(
             return verdict, None
     with working("margin", quiet=quiet) as show_step:
         return verdict, max_margin(examples, **options, progress=show_step)
-
-
-def _names(verdict: Any, stream: Stream | None, pairs: ClassPairs | None) -> dict[int, str]:
-    """Return what the rows of a verdict are called: their places in the files, and of a pair also its classes."""
-    rows = [int(row) for row in getattr(verdict, "rows", ())]
-    if pairs is None:
-        return {} if stream is None else _places(stream, rows)
-    examples = {row: pairs.example(row) for row in rows}
-    places = {} if stream is None else _places(stream, set(examples.values()))
-    return {row: pairs.name(row, places.get(i)) for row, i in examples.items()}
-
-
-def _places(stream: Stream, rows: Iterable[int]) -> dict[int, str]:
-    """Return the places of rows in their files."""
-    wanted = sorted(rows)
-    found: dict[int, str] = {}
-    first = 0
-    for chunk in stream.chunks() if wanted else ():
-        found |= {row: chunk.place(row - first) for row in wanted if first <= row < first + chunk.n}
-        first += chunk.n
-        if len(found) == len(wanted):
-            break
-    return found
-
-
-def _shown(verdict: Any, margin: Any, names: dict[int, str]) -> list[str]:
-    """Return the verdict and the margin as text."""
-    shown = []
-    if verdict is not None:
-        named = {f"row {row}": visible(name) for row, name in names.items()}
-        shown.append(
-            repr(Summary(verdict._title(), [(named.get(name, name), value) for name, value in verdict._facts()]))
-        )
-    if margin is not None:
-        shown.append(repr(margin))
-    return shown
-
-
-def _verdict_facts(verdict: Any, names: dict[int, str]) -> Any:
-    if verdict is None:
-        return None
-    facts: dict[str, Any] = {"verdict": type(verdict).__name__.lower()}
-    if hasattr(verdict, "rows"):
-        parts = zip(verdict.rows.tolist(), verdict.labels, verdict.shares, strict=True)
-        facts["because"] = verdict.explain()
-        facts["rows"] = [
-            {"row": row, "place": names.get(row), "label": label, "share": float(share)} for row, label, share in parts
-        ]
-    return facts
 
 
 def _margin_facts(margin: Any) -> Any:

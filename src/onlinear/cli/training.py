@@ -26,6 +26,7 @@ from onlinear.cli.options import (
 from onlinear.cli.output import Summary, rule_facts, run_facts, say, show_json, skipped_facts, skipped_words
 from onlinear.cli.places import check_places, read_once
 from onlinear.cli.progress import Watch, working
+from onlinear.cli.verdicts import certificate_text
 from onlinear.display import counted
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def train_command(
         if as_json:
             show_json(event="certificate", certificate=certificate.record)
         else:
-            click.echo(repr(certificate))
+            chunks = open_data(data, reading, aside=False).chunks()
+            click.echo(certificate_text(certificate, chunks))
 
 
 def _check_unchanged(

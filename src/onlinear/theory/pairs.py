@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import Any, TypedDict, Unpack
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ class PairsOpening(TypedDict, total=False):
 
     classes: Any
     fit_intercept: bool
+
+
+class ClassPair(NamedTuple):
+    """An example, by its number, its class, and another class."""
+
+    example: int
+    own: Any
+    other: Any
 
 
 class ClassPairs:
@@ -128,15 +136,15 @@ class ClassPairs:
         matrix = whole.reshape(self.classes.size, -1)
         return (matrix[:, 1:], matrix[:, 0]) if self.bias else matrix
 
-    def example(self, pair: int) -> int:
-        """Return the number of a pair's example."""
-        return pair // (self.classes.size - 1)
+    def pair(self, number: int) -> ClassPair:
+        """Return a pair by its number."""
+        i, offset = divmod(number, self.classes.size - 1)
+        return ClassPair(i, *(self.classes[(self.codes[i] + turn) % self.classes.size] for turn in (0, 1 + offset)))
 
-    def name(self, pair: int, place: str | None = None) -> str:
-        """Return a description of a pair, by its number; its example is at this place, if that is known."""
-        i, offset = divmod(pair, self.classes.size - 1)
-        own, other = (show(self.classes[(self.codes[i] + turn) % self.classes.size]) for turn in (0, 1 + offset))
-        return f"{place or f'row {i}'}, of class {own}, against class {other}"
+    def name(self, number: int, places: Mapping[int, str] | None = None) -> str:
+        """Return a description of a pair, by its number; places are those of examples, as far as they are known."""
+        i, own, other = self.pair(number)
+        return f"{(places or {}).get(i, f'row {i}')}, of class {show(own)}, against class {show(other)}"
 
 
 def _as_csr(rows: LabelledRows, bias: int, width: int) -> Any:

@@ -104,12 +104,13 @@ class MarginInterval(Facts):
         if self.augmented is not None:
             check_interval(self.augmented, examples)
 
-    def _facts(self) -> list[tuple[str, str]]:
-        separator = "none found" if self.weights is None else counted(self.weights.size, "weight")
+    def _facts(self, noun: str = "row") -> list[tuple[str, str]]:
+        intercept = "" if self.kind == "through the origin" else " and an intercept"
+        separator = "none found" if self.weights is None else f"{counted(self.weights.size, 'weight')}{intercept}"
         facts = [
             ("at least", f"{rounded_down(self.lower)} ({separator})"),
-            ("at most", f"{rounded_up(self.upper)} (a combination of {counted(self.support.size, 'row')})"),
-            ("gap", f"{self.gap:.2g} of it"),
+            ("at most", f"{rounded_up(self.upper)} (a combination of {counted(self.support.size, noun)})"),
+            ("gap", f"{100.0 * self.gap:.3g}% of the upper end"),
             ("radius", rounded_up(self.radius)),
         ]
         if self.separable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.one_label import show
-from onlinear.display import Facts, counted, rounded_up
+from onlinear.display import Facts, counted, rounded_up, shortened
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.theory.check.exact import combination, products
@@ -67,8 +68,11 @@ class Separable(Facts):
         return f"Separable{_with_intercept(self.fit_intercept)}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        how = "whole numbers" if self.weights.dtype == object else "floats"
-        return [("witness", f"{counted(self.weights.size, 'weight')} ({how}) with y⟨w,x⟩ > 0 on every row")]
+        kind = "whole numbers" if self.weights.dtype == object else "floats"
+        intercept, score = (" and an intercept", "(⟨w,x⟩ + c)") if self.fit_intercept else ("", "⟨w,x⟩")
+        return [
+            ("witness", f"{counted(self.weights.size, 'weight')}{intercept} ({kind}) with y{score} > 0 on every row")
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,18 +114,25 @@ class Inseparable(Facts):
         """Add the combination up in fractions; raise a `VerificationError` unless it is 0."""
         _check_combination(self, opened_as(X, y, fit_intercept=self.fit_intercept, classes=self.classes))
 
-    def explain(self) -> str:
-        """Return a sentence that says which examples to look at, and why no vector separates them."""
-        rows = [f"row {int(row)} ({show(label)})" for row, label in zip(self.rows, self.labels, strict=True)]
+    def explain(self, places: Mapping[int, str] | None = None) -> str:
+        """Return a sentence that says which examples to look at, and why no vector separates them.
+
+        Parameters
+        ----------
+        places : mapping, optional
+            What to call rows, by their numbers; the others are called row 0, row 1, ….
+        """
+        names = [(places or {}).get(row, f"row {row}") for row in self.rows.tolist()]
+        rows = [f"{name} ({show(label)})" for name, label in zip(names, self.labels, strict=True)]
         if len(rows) == 1:
-            return f"{rows[0].capitalize()} is all zeros: every vector scores it 0."
-        shares = list(map(_short, self.shares))
+            return f"Every vector scores {rows[0]} 0: it is all zeros."
+        shares = list(map(show_share, self.shares))
         if len(rows) > _SHOWN:
             more = f"{len(rows) - _SHOWN + 1:,} more"
             rows, shares = [*rows[: _SHOWN - 1], more], [*shares[: _SHOWN - 1], "…"]
         listed = f"{', '.join(rows[:-1])} and {rows[-1]}"
         if self._contradicts:
-            return f"{listed.capitalize()} are equal and have opposite labels."
+            return f"Equal examples have opposite labels: {listed}."
         return (
             f"No vector is right on all of {listed}: with the shares {', '.join(shares)}, and times their labels ±1,"
             " they add up to exactly 0."
@@ -135,18 +146,17 @@ class Inseparable(Facts):
         return f"Inseparable{_with_intercept(self.fit_intercept)}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        if len(self.rows) == 1:
-            return [("because", f"row {int(self.rows[0])} is all zeros: every vector scores it 0")]
         x = "(x, 1)" if self.fit_intercept else "x"
         reason = f"the {len(self.rows)} rows below, with these shares, cancel exactly: Σ λ·y·{x} = 0"
         if self._contradicts:
             reason = "the two rows below are equal, with opposite labels"
+        if len(self.rows) == 1:
+            reason = "the row below is all zeros: every vector scores it 0"
         listed = [
-            (f"row {int(row)}", f"{_short(share)} of it, labelled {show(label)}")
+            (f"row {int(row)}", f"share {show_share(share)}, labelled {show(label)}")
             for row, share, label in zip(self.rows, self.shares, self.labels, strict=True)
         ]
-        more = [("…", f"{len(listed) - _SHOWN:,} more")] if len(listed) > _SHOWN else []
-        return [("because", reason), *listed[:_SHOWN], *more]
+        return [("because", reason), *shortened(listed, _SHOWN)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,6 +239,7 @@ def _with_intercept(fit_intercept: bool) -> str:
     return ", with an intercept" if fit_intercept else ""
 
 
-def _short(share: Fraction) -> str:
+def show_share(share: Fraction) -> str:
+    """Return a share as a fraction if it is short, otherwise rounded."""
     # Not str() first: Python refuses to write out numbers of thousands of digits.
     return str(share) if share.denominator.bit_length() <= 20 else f"≈{float(share):.4g}"

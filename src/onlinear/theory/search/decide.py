@@ -65,10 +65,10 @@ def separability(
     >>> onlinear.separability(*onlinear.datasets.xor(), fit_intercept=True)
     Inseparable, with an intercept
       because  the 4 rows below, with these shares, cancel exactly: Σ λ·y·(x, 1) = 0
-      row 0    1/4 of it, labelled -1
-      row 1    1/4 of it, labelled 1
-      row 2    1/4 of it, labelled 1
-      row 3    1/4 of it, labelled -1
+      row 0    share 1/4, labelled -1
+      row 1    share 1/4, labelled 1
+      row 2    share 1/4, labelled 1
+      row 3    share 1/4, labelled -1
     """
     examples = examples_of(X, y, fit_intercept=fit_intercept, classes=classes)
     if examples.normalize:
