@@ -12,7 +12,7 @@ import onlinear
 from command_line import lines_of, run
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.header import labels_of
-from onlinear.rules import Perceptron
+from onlinear.rules import Perceptron, Winnow
 from onlinear.runs.baselines import Baselines
 
 SORTED = np.repeat([-1, 1], [150, 50])
@@ -91,12 +91,11 @@ def test_what_a_summary_says():
     bad = onlinear.run(Perceptron(), X, y)
     assert bad.mistakes > bad.baselines.majority
     remark = "Worse than the most frequent label so far: try"
-    assert f"{remark} an intercept, scaled" in repr(bad)
-    assert "shuffled examples" not in repr(bad)
-    assert "shuffled examples or" in repr(onlinear.run(Perceptron(), X, np.resize([0, 1], 200)))
+    assert f"{remark} an intercept or" in repr(bad)
+    assert "Columns of very different size" in repr(bad)
     assert "Worse than repeating the last label" not in repr(bad)
     same = onlinear.run(Perceptron(), np.random.default_rng(0).permutation(y)[:, None] * 0.0, y, fit_intercept=True)
-    assert f"{remark} scaled" in repr(same)
+    assert f"{remark} another rule." in repr(same)
     assert "order" not in repr(onlinear.run(Perceptron(), X, np.random.default_rng(0).permutation(y)))
     hidden = onlinear.run(Perceptron(), X, SORTED)
     assert hidden.mistakes == 3
@@ -104,6 +103,16 @@ def test_what_a_summary_says():
     assert "Worse than repeating the last label" in repr(hidden)
     assert "Worse than the most" not in repr(hidden)
     assert "The labels are not in random order (noticed at round 200)." in repr(hidden)
+
+
+def test_a_comparison_names_the_rules_that_are_worse():
+    X, y = np.ones((200, 1)), np.resize([1, 1, 0, 1, 1], 200)
+    notes = onlinear.compare([Perceptron(), Perceptron("positive")], X, y).notes()
+    assert "worse than the most frequent label so far: Perceptron(tie='positive'), Perceptron(tie='mistake')" in notes
+    assert not any("repeating" in note for note in notes)
+    both = onlinear.compare([Perceptron(), Winnow()], X, SORTED)
+    assert [run.baselines.last_label_is_best for run in both] == [True, False]
+    assert "worse than repeating the last label: Perceptron(tie='mistake')" in both.notes()
 
 
 def test_halting_loops_have_no_baselines():
@@ -195,11 +204,17 @@ def test_the_command_line_says_once_where_the_order_was_noticed(tmp_path):
     result = run("train", path, "--passes", 2)
     (notice,) = [line for line in result.stderr.splitlines() if "order" in line]
     assert notice.startswith(f"{path}:128: the labels up to here are not in random order. ")
-    assert "shuffle all examples (--shuffle)" in notice
+    assert "shuffle all examples (--shuffle N, with N at least their number)" in notice
     assert "(noticed at round 128)" in result.stdout
+    assert "(--shuffle 430 or more)" in result.stdout
+    assert "window" not in result.stdout
     quiet = run("train", path, "--quiet")
     assert quiet.stderr == ""
-    shuffled = run("train", path, "--shuffle", 2)
+    shuffled = run("train", path, "--shuffle", 2, "-o", tmp_path / "model")
+    too_small = "The window of --shuffle 2 was too small for 430 examples."
+    assert too_small in shuffled.stdout
+    assert too_small in run("compare", path, "--rules", "perceptron", "--shuffle", 2).stderr
+    assert "(onlinear train --shuffle 430 or more)" in run("inspect", tmp_path / "model").stdout
     assert "round 128: the labels up to here" in shuffled.stderr
     assert "order" not in run("train", path, "--shuffle", 1000).stderr
 

@@ -22,7 +22,16 @@ from onlinear.cli.options import (
     reading_options,
     strict_option,
 )
-from onlinear.cli.output import rule_facts, run_facts, say, say_skipped, show_json, show_table, skipped_facts
+from onlinear.cli.output import (
+    rule_facts,
+    run_facts,
+    say,
+    say_skipped,
+    show_json,
+    show_table,
+    skipped_facts,
+    window_words,
+)
 from onlinear.cli.places import STDIN, check_places
 from onlinear.cli.progress import Watch
 
@@ -126,8 +135,9 @@ def compare_command(
         return
     table = compared.table()
     show_table([(name, "right" if i else "left") for i, name in enumerate(table.names)], table.rows)
-    for note in compared.notes():
-        say(note)
+    for note in (*compared.notes(), window_words(compared[0], shuffle)):
+        if note:
+            say(note)
     say_skipped(stream.skipped, aside, quiet=quiet)
 
 

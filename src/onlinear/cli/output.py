@@ -112,6 +112,14 @@ def run_facts(run: Run) -> dict[str, Any]:
     return facts
 
 
+def window_words(run: Run, shuffle: int) -> str:
+    """Return that the window of --shuffle was too small to put the labels in random order; empty if it was not."""
+    order = run.order
+    if order is None or order.noticed is None or not 0 < shuffle < order.rounds:
+        return ""
+    return f"The window of --shuffle {shuffle} was too small for {order.rounds:,} examples."
+
+
 def _beside(run: Run) -> dict[str, Any]:
     """Return what is known from the labels alone."""
     facts: dict[str, Any] = {}

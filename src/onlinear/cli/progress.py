@@ -87,7 +87,8 @@ class Watch:
         if self._json:
             show_json(event="order", place=place, rounds=rounds)
         else:
-            self._say(f"{place}: the labels up to here are not in random order. {in_another_order()}")
+            how = "--shuffle N, with N at least their number"
+            self._say(f"{place}: the labels up to here are not in random order. {in_another_order(how)}")
 
     def _move(self, p: Progress) -> None:
         if p.passes != self._pass:

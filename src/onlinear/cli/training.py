@@ -23,11 +23,20 @@ from onlinear.cli.options import (
     quarantine_of,
     reading_options,
 )
-from onlinear.cli.output import Summary, rule_facts, run_facts, say, show_json, skipped_facts, skipped_words
+from onlinear.cli.output import (
+    Summary,
+    rule_facts,
+    run_facts,
+    say,
+    show_json,
+    skipped_facts,
+    skipped_words,
+    window_words,
+)
 from onlinear.cli.places import check_places, read_once
 from onlinear.cli.progress import Watch, working
 from onlinear.cli.verdicts import certificate_text
-from onlinear.display import counted
+from onlinear.display import counted, wrapped
 
 if TYPE_CHECKING:
     from onlinear.runs import Run
@@ -145,7 +154,12 @@ def train_command(
     if as_json:
         show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped)
     else:
-        click.echo(repr(_summary(run, passes, output, None if aside is None else skipped_words(stream.skipped, aside))))
+        told = run._facts()
+        told[1:1] = [("passes", f"{passes:,}")] * (passes > 1)
+        at = [name for name, _ in told].index("updates")
+        told[at:at] = wrapped("", window_words(run, 0 if before else shuffle))
+        told += [] if aside is None else [("skipped", skipped_words(stream.skipped, aside))]
+        click.echo(repr(Summary(run._title(), told + _saved(output))))
     if certify:
         # Reading again must not overwrite the quarantine file.
         certificate = _certify(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
@@ -183,7 +197,8 @@ def _check_certifiable(data: list[str], shuffle: int, base: str | None) -> None:
     once = read_once(data)
     reasons = {
         f"{once} can be read only once; use files": bool(once),
-        "a certificate needs the examples in order; leave out --shuffle": shuffle > 0,
+        "a certificate needs the examples in the order of the files; leave out --shuffle, and shuffle the files"
+        " beforehand if their order is not random": shuffle > 0,
         "a certificate needs a run from its first round on; leave out --from": base is not None,
     }
     for reason, applies in reasons.items():
@@ -198,12 +213,5 @@ def _certify(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
         return certify(run, stream, progress=show_step)
 
 
-def _summary(run: Run, passes: int, output: str | None, skipped: str | None) -> Summary:
-    facts = run._facts()
-    if passes > 1:
-        facts.insert(1, ("passes", f"{passes:,}"))
-    if skipped is not None:
-        facts.append(("skipped", skipped))
-    if output is not None:
-        facts.append(("saved to", output))
-    return Summary(run._title(), facts)
+def _saved(output: str | None) -> list[tuple[str, str]]:
+    return [] if output is None else [("saved to", output)]

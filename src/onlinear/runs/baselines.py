@@ -25,6 +25,16 @@ class Baselines(NamedTuple):
     last_label: int
     """Those of repeating the last label."""
 
+    @property
+    def majority_is_better(self) -> bool:
+        """Whether the most frequent label so far makes fewer mistakes than the rule."""
+        return self.majority < self.mistakes
+
+    @property
+    def last_label_is_best(self) -> bool:
+        """Whether the last label makes fewer mistakes than the rule, and than the most frequent label so far."""
+        return self.last_label < min(self.mistakes, self.majority)
+
 
 def baselines_of(labels: LabelRecord | None) -> Baselines | None:
     """Return the baselines, if labels were recorded."""
@@ -42,24 +52,19 @@ def baseline_facts(state: State) -> list[tuple[str, str]]:
     facts = [("baselines", f"majority so far {_share(majority, rounds)}, last label {_share(last_label, rounds)}")]
     if rounds != state.rounds:
         facts += wrapped("", f"in the first pass; the rule {_share(mistakes, rounds)} in these {rounds:,} rounds")
-    if mistakes > majority:
-        facts += wrapped("", f"Worse than the most frequent label so far: try {_remedies(state)}.")
-    if last_label < min(mistakes, majority):
+    if baselines.majority_is_better:
+        facts += wrapped("", f"Worse than the most frequent label so far: {_remedies(state)}")
+    if baselines.last_label_is_best:
         why = ": neighbouring labels are alike" if order_facts(state) else ""
         facts += wrapped("", f"Worse than repeating the last label{why}.")
     return facts
 
 
 def _remedies(state: State) -> str:
-    real = state.rule.inputs == "real"
-    remedies = {
-        "an intercept": real and not state.fit_intercept,
-        "scaled or normalized inputs": real and not state.normalize,
-        "shuffled examples": bool(order_facts(state)),
-        "another rule": True,
-    }
-    *others, last = (remedy for remedy, helps in remedies.items() if helps)
-    return f"{', '.join(others)} or {last}" if others else last
+    if state.rule.inputs != "real":
+        return "try another rule."
+    intercept = "" if state.fit_intercept else "an intercept or "
+    return f"try {intercept}another rule. Columns of very different size must be scaled beforehand."
 
 
 def order_facts(state: State) -> list[tuple[str, str]]:
@@ -67,15 +72,20 @@ def order_facts(state: State) -> list[tuple[str, str]]:
     order = None if state.labels is None else state.labels.order
     if order is None or order.noticed is None:
         return []
-    where = f"(noticed at round {order.noticed:,})"
-    return wrapped("order", f"The labels are not in random order {where}. {in_another_order()}")
+    return wrapped("order", order_words(order.noticed, order.rounds))
 
 
-def in_another_order() -> str:
-    """Return what the order of the labels may mean, and what to do."""
+def order_words(noticed: int, examples: int) -> str:
+    """Return in which round the order of the labels was found not to be random, and what to do."""
+    advice = in_another_order(f"{option('shuffle', examples)} or more")
+    return f"The labels are not in random order (noticed at round {noticed:,}). {advice}"
+
+
+def in_another_order(how: str) -> str:
+    """Return what the order of the labels may mean, and that all examples can be shuffled, and how."""
     return (
-        f"In another order there may be many more mistakes: shuffle all examples ({option('shuffle')}), unless new ones"
-        " come in this order."
+        f"In another order there may be many more mistakes: shuffle all examples ({how}), unless new ones come in this"
+        " order."
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from onlinear.data.one_label import show
 from onlinear.display import TextTable, counted, rounded_up
-from onlinear.runs.baselines import in_another_order
+from onlinear.runs.baselines import Baselines, order_words
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
 from onlinear.runs.outcome import Run
@@ -69,9 +69,10 @@ class Comparison(list[Run]):
             seen, _, majority, last = first.baselines
             where = "" if seen == first.rounds else f", in the {seen:,} rounds of the first pass"
             said.append(f"baselines: majority so far {majority / seen:.2%}, last label {last / seen:.2%}{where}")
+            said += self._worse("the most frequent label so far", lambda beside: beside.majority_is_better)
+            said += self._worse("repeating the last label", lambda beside: beside.last_label_is_best)
         if first.order is not None and first.order.noticed is not None:
-            when = f"noticed at round {first.order.noticed:,}"
-            said.append(f"The labels are not in random order ({when}). {in_another_order()}")
+            said.append(order_words(first.order.noticed, first.order.rounds))
         if self.tests:
             test = self.tests[0]
             label, n = show(test.baseline_label), test.examples
@@ -90,6 +91,12 @@ class Comparison(list[Run]):
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""
         return self.table().html()
+
+    def _worse(self, baseline: str, is_better: Callable[[Baselines], bool]) -> list[str]:
+        """Return which rules make more mistakes than a baseline, if there are any."""
+        beside = {i: self[i].baselines for i in self.ranking()}
+        worse = [repr(self[i].rule) for i, found in beside.items() if found is not None and is_better(found)]
+        return [f"worse than {baseline}: {', '.join(worse)}"] if worse else []
 
     def _row(self, i: int, *, two: bool) -> list[str]:
         run, bound = self[i], self[i].margin_upper_bound
