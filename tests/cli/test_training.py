@@ -24,7 +24,11 @@ def test_train_prints_the_run_and_saves_it(examples):
     assert saved.state.fit_intercept
     assert saved.state.normalize
     assert np.array_equal(saved.weights, again.weights)
-    assert result.stdout.splitlines() == [*repr(again).splitlines(), "  saved to   model"]
+    *shown, test = result.stdout.splitlines()
+    assert shown == [*repr(again).splitlines(), "  saved to   model"]
+    assert "onlinear evaluate model DATA" in test
+    quiet = run("train", "real.svm", "--intercept", "--normalize", "-o", "model", "-q")
+    assert quiet.stdout.splitlines() == shown
 
 
 def test_progress_is_on_stderr_at_doubling_counts(examples):
@@ -134,6 +138,7 @@ def test_certify_ends_with_what_the_theorems_say(examples):
     assert proof["certificate"]["outcome"]["mistakes"] == end["mistakes"]
     for options in (["--shuffle", 10], ["--from", "model"], ["-"]):
         assert "Invalid value for --certify" in run("train", "real.svm", "--certify", *options, code=2).stderr
+    assert "shuffle the files beforehand" in run("train", "real.svm", "--certify", "--shuffle", 10, code=2).stderr
 
 
 def test_results_are_shown_before_they_are_certified(examples, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,7 +160,7 @@ def train_command(
         at = [name for name, _ in told].index("updates")
         told[at:at] = wrapped("", window_words(run, 0 if before else shuffle))
         told += [] if aside is None else [("skipped", skipped_words(stream.skipped, aside))]
-        click.echo(repr(Summary(run._title(), told + _saved(output))))
+        click.echo(repr(Summary(run._title(), told + _saved(output, quiet=quiet))))
     if certify:
         # Reading again must not overwrite the quarantine file.
         certificate = _certify(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
@@ -213,5 +214,9 @@ def _certify(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
         return certify(run, stream, progress=show_step)
 
 
-def _saved(output: str | None) -> list[tuple[str, str]]:
-    return [] if output is None else [("saved to", output)]
+def _saved(output: str | None, *, quiet: bool) -> list[tuple[str, str]]:
+    """Return where the model is saved, and how to test it: the mistakes are not those of the last weights."""
+    if output is None:
+        return []
+    test = f"onlinear evaluate {shlex.quote(output)} DATA (the mistakes above were made while learning)"
+    return [("saved to", output), *([] if quiet else [("test it", test)])]
