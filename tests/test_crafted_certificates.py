@@ -166,6 +166,7 @@ MALFORMED = [
     ("bounds.0.chance", None, "true or false"),
     ("rule.name", "Perceptrons", "this onlinear has no rule 'Perceptrons'"),
     ("rule.name", "__class__", "this onlinear has no rule"),
+    ("rule.parameters", {"tie": [[1], [1, 2]]}, "Perceptron refuses its parameters"),
     ("rule.parameters", {"tie": {}}, "an object of numbers, strings"),
     ("rule.parameters", {"tie": "never"}, "Perceptron refuses its parameters: Perceptron: tie is 'never'"),
     ("rule.parameters", {"ties": "mistake"}, "Perceptron refuses its parameters"),
@@ -261,6 +262,31 @@ def test_limits_are_stated_and_adjustable():
     with pytest.raises(VerificationError, match="too many rounds: 8, above the limit rounds=7"):
         twice.verify(X, y, limits=Limits(rounds=7))
     twice.verify(X, y, limits=Limits(rounds=8))
+
+
+@pytest.mark.parametrize(
+    ("case", "changes", "message"),
+    [
+        (
+            "run",
+            {"margins": None, "separability": None},
+            "^margins is null; a run like this one has a margin that is aug",
+        ),
+        ("run", {"margins.affine": None}, r"^margins\.affine is null; a run like this one has a margin that is affine"),
+        ("run", {"margins.learned.shares": lambda own: [0.0] * len(own)}, r"^margins\.learned\.shares bound no margin"),
+        ("run", {"margins.affine.shares": lambda own: [0.0] * len(own)}, r"^margins\.affine\.shares .* of each class"),
+        (
+            "run",
+            {"comparator": [1e200] * 4},
+            r"^Perceptron hinge bound \(P5\) does not apply: .* too large for a float",
+        ),
+        ("run", {"comparator": [1e308] * 4}, "these examples: comparator: .* the score overflows"),
+    ],
+)
+def test_messages_name_the_entry(case, changes, message):
+    certificate, X, y = certified(case)
+    with pytest.raises(VerificationError, match=message):
+        Certificate(sealed(altered(certificate.record, changes))).verify(X, y)
 
 
 def test_a_loop_is_not_repeated_for_longer_than_it_is_said_to_have_taken():
