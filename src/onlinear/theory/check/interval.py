@@ -151,7 +151,7 @@ def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, 
     scale = {code: 1 / (2 * half) if kind == "affine" else 1 / whole for code, half in halves.items() if half}
     signed = [int(c) * w * scale[int(c)] if w else w for w, c in zip(weights, y, strict=True)]
     columns = combination(rows, *over_one_denominator(signed))
-    # Of the affine margin the constant 1 is not counted; there 1·½ − 1·½ is 0, which no column is.
+    # The affine margin does not count the constant 1: its column is 1·½ − 1·½ = 0, and so is not among these.
     length = root_up(sum(whole * whole for _, whole in columns.sums) * columns.unit**2)
     if examples.normalize and rows.nnz:
         # Each row was rounded where it was divided by its length.
