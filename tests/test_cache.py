@@ -1,17 +1,22 @@
 """Compiled code on disk: damage costs a compilation, never a crash or a wrong result."""
 
+import functools
+import logging
 import os
 import subprocess
 import sys
 import textwrap
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
 from command_line import command
+from onlinear.engine import cache
+from onlinear.engine import compile as compiling
 from onlinear.engine.cache import CodeFiles
 
 KEY, CONTENT = "a signature", bytes(range(64))
@@ -108,6 +113,26 @@ def test_many_writers_at_once_leave_whole_files(tmp_path):
     assert found <= {None, *contents}
     assert CodeFiles(tmp_path, "function", "stamp").load(KEY) in contents
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_is_not_kept_is_not_announced_as_kept(monkeypatch, caplog):
+    """The warning points at the code that called the library, and no later message contradicts it."""
+
+    def refuse(function):
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(cache, "_unkept", threading.Event())
+    context = SimpleNamespace(refresh=lambda: None)
+    announce = functools.partial(compiling._announce, refuse)
+    with caplog.at_level(logging.INFO, logger="onlinear"):
+        announce((int,), True)
+        monkeypatch.setattr(cache, "FunctionCache", refuse)
+        with pytest.warns(RuntimeWarning, match="cannot be kept") as given:
+            unkept = cache.CodeCache(refuse, "a digest", announce)
+        assert unkept.load_overload((int,), context) is None
+    assert given[0].filename == __file__
+    what = Path(__file__).stem.replace("_", " ")
+    assert caplog.messages == [f"compiling {what} (once per machine) …", f"compiling {what} …"]
 
 
 def run(script, *arguments, limit=None, **environment):

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import onlinear
 from onlinear.errors import DataError, ParameterError, VerificationError
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, Winnow
-from onlinear.theory import Certificate, Limits
+from onlinear.theory import Certificate, Examples, Limits
 from onlinear.theory.bounds import Bound
+from onlinear.theory.reading import LabelledData
 
 SEPARABLE = tuple(onlinear.datasets.separable(margin=0.3, n=40, d=3, seed=1))
 XOR = tuple(onlinear.datasets.xor())
@@ -105,17 +106,40 @@ TOO_MUCH = [
     ("worst", {"procedure.passes": 10**7}, "too many passes"),
     ("run", {"options.n_features": 10**13}, "too many weights"),
     ("run", {"options.n_features": 10**8}, "too many weights"),
-    ("classes", {"options.classes": list(range(10**4)), "data.rows": 10**5}, "too many rounds: 999,900,000"),
-    ("classes", {"options.classes": list(range(10**4)), "options.n_features": 10**4}, "too many weights"),
-    ("run", {"margins.learned.support": [2] * 10**6}, r"margins\.learned\.support is list; .* all different"),
+    (
+        "classes",
+        {"options.classes": list(range(10**4)), "data.rows": 10**5, "margins.learned.weights": None},
+        "too many rounds: 999,900,000",
+    ),
+    (
+        "classes",
+        {"options.classes": list(range(10**4)), "options.n_features": 10**4, "margins.learned.weights": None},
+        "too many weights",
+    ),
+    (
+        "run",
+        {"margins.learned.support": [2] * 10**6},
+        r"margins\.learned\.support\[1\] is row 2 again; .* all different",
+    ),
     ("run", {"margins.learned.support": list(range(5)), "margins.learned.shares": [0.2] * 6}, "5 rows, but 6 shares"),
     ("run", {"margins.learned.support": [40], "margins.learned.shares": [1.0]}, "row 40 is not among them"),
     ("inseparable", {"separability.rows": [0, 0, 0, 0]}, "all different"),
-    ("inseparable", {"separability.rows": [0, 1, 2, -3]}, "all different"),
+    ("inseparable", {"separability.rows": [0, 1, 2, -3]}, r"separability\.rows\[3\] is -3; .* the numbers of rows"),
+    ("inseparable", {"separability.rows": [0, 1, 2, 4]}, "separability: there are 4 rows; row 4 is not among them"),
     (
         "inseparable",
-        {"separability.rows": list(range(10**5)), "separability.shares": ["1/186a0"] * 10**5},
+        {"separability.rows": list(range(10**5)), "separability.shares": ["1/186a0"] * 10**5, "data.rows": 10**5},
         "100,000 rows, where 4 are always enough",
+    ),
+    (
+        "inseparable",
+        {
+            "separability.rows": list(range(10**4)),
+            "separability.shares": [f"1/{2**60000:x}", *["1/3"] * (10**4 - 1)],
+            "data.rows": 10**4,
+            "options.n_features": 10**4,
+        },
+        "too long over their common denominator: 150,010,000, above the limit characters",
     ),
     ("inseparable", {"separability.shares.0": "1/" + "f" * 10**6}, "too many digits"),
     ("inseparable", {"separability.shares.0": "f" * 10**6 + "/1"}, "too many digits"),
@@ -159,11 +183,23 @@ MALFORMED = [
     ("margins.learned.lower", float("inf"), "a finite number"),
     ("margins.learned.shares", ["0.5"], "a list of finite floats"),
     ("margins.learned", None, r"margins\.learned is None; it must be an object"),
+    ("margins.learned.support", [], r"margins\.learned\.support has no row"),
+    ("margins.learned.support", [0, True], r"margins\.learned\.support\[1\] is True; .* the numbers of rows"),
+    ("margins.learned.weights", [], r"margins\.learned\.weights has 0 entries; it must have 4"),
+    ("margins.affine.weights", [1.0] * 5, r"margins\.affine\.weights has 5 entries; it must have 4"),
+    ("comparator", [0.0], "comparator has 1 entries; it must have 4"),
     ("comparator", [[0.0]], "a list of finite floats"),
     ("bounds", {}, "bounds is dict; it must be a list"),
     ("bounds.0", None, r"bounds\[0\] is None; it must be an object"),
     ("bounds.0.quantities", {"radius": float("nan")}, "an object of numbers"),
+    ("bounds.0.quantities", {"radius\n": 1.0}, "an object of numbers"),
     ("bounds.0.chance", None, "true or false"),
+    ("bounds.0.chance", True, r"bounds\[0\]\.quantities\.delta is None; it must be a number with 0 < delta < 1"),
+    ("bounds.0.theorem", "P1\nverified", "without control characters"),
+    ("bounds.0.checked", ["words", 1], r"bounds\[0\]\.checked\[1\] is 1; .* a list of strings"),
+    ("rule.name", "P\x1b[2J", "without control characters"),
+    ("rule.parameters", {"tie": [[1], [1, 2]]}, "Perceptron refuses its parameters"),
+    ("rule.parameters", {"ti\x1be": 1}, "an object of numbers, strings"),
     ("rule.name", "Perceptrons", "this onlinear has no rule 'Perceptrons'"),
     ("rule.name", "__class__", "this onlinear has no rule"),
     ("rule.parameters", {"tie": {}}, "an object of numbers, strings"),
@@ -218,7 +254,7 @@ def test_unknown_and_missing_keys_are_refused_everywhere():
         ('{"certificate": ' + "9" * 100_000 + "}", "digits"),
         ('{"certificate": ' + "[" * 100_000 + "]" * 100_000 + "}", "recursion"),
         ('{"certificate": ' + "[" * 500 + "]" * 500 + "}", "missing"),
-        (" " * 2**25 + "{}", "the text is too long: 33,554,434, above the limit characters=33,554,432"),
+        (" " * 2**24 + "{}", "the text is too long: 16,777,218, above the limit characters=16,777,216"),
     ],
     ids=range(7),
 )
@@ -249,6 +285,8 @@ def test_limits_are_stated_and_adjustable():
         Limits(entries=2): "a vector has too many entries: 3",
         Limits(entries=5): "the rows have too many entries",
         Limits(digits=0): "a share has too many digits",
+        Limits(characters=3): "the shares are too long over their common denominator: 4",
+        Limits(products=7): "the shares have too many digits for these rows: 8",
     }.items():
         with pytest.raises(VerificationError, match=message):
             certificate.verify(sparse, y, limits=limits)
@@ -260,7 +298,131 @@ def test_limits_are_stated_and_adjustable():
     twice = onlinear.certify(onlinear.run(Perceptron(), [(X, y)] * 2), X, y)
     with pytest.raises(VerificationError, match="too many rounds: 8, above the limit rounds=7"):
         twice.verify(X, y, limits=Limits(rounds=7))
-    twice.verify(X, y, limits=Limits(rounds=8))
+    with pytest.raises(VerificationError, match="the run reads too many numbers: 24, above the limit reads=23"):
+        twice.verify(X, y, limits=Limits(reads=23))
+    twice.verify(X, y, limits=Limits(rounds=8, reads=24))
+    classes, X, y = certified("classes")
+    for limits, message in {
+        Limits(pairs=300): "the pairs of classes have too many entries: 3",
+        Limits(reads=359): "the run reads too many numbers: 360",
+    }.items():
+        with pytest.raises(VerificationError, match=message):
+            classes.verify(X, y, limits=limits)
+    classes.verify(X, y, limits=Limits(rounds=60, reads=360, pairs=360))
+
+
+def test_classes_that_do_not_occur_make_no_work():
+    """The pairs are counted before any of them is made."""
+    certificate, X, y = certified("classes")
+    many = {"options.classes": list(range(400)), "margins.learned.weights": None, "data.by_class": lambda own: own}
+    with pytest.raises(VerificationError, match="the pairs of classes have too many entries"):
+        Certificate(sealed(altered(certificate.record, many))).verify(X, y, limits=Limits(pairs=10**4))
+
+
+def test_the_rows_of_a_combination_are_counted_before_they_are_copied(monkeypatch):
+    certificate, X, y = certified("inseparable")
+    monkeypatch.setattr(Examples, "rows", None)
+    for layout in (np.asarray, scipy.sparse.csr_array):
+        with pytest.raises(VerificationError, match=r"margins\.learned: the rows have too many entries"):
+            certificate.verify(layout(X), y, limits=Limits(entries=5))
+
+
+@given(data=st.data())
+def test_entries_are_counted_as_they_are_stored(data):
+    X = np.array(data.draw(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=9)))
+    numbers = np.array(data.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, unique=True)))
+    for bias in (False, True):
+        for layout in (np.asarray, scipy.sparse.csr_array):
+            blocks = [(layout(X[i : i + 4].astype(float)), np.ones(len(X[i : i + 4]))) for i in range(0, len(X), 4)]
+            examples = Examples(blocks, fit_intercept=bias, classes=(-1, 1))
+            assert (
+                examples.count_entries(numbers)
+                == examples.rows(numbers)[0].nnz
+                == X[numbers].sum() + bias * len(numbers)
+            )
+
+
+@pytest.mark.parametrize("case", ["run", "winnow passes", "experts"])
+def test_bounds_read_the_examples_of_several_passes_once(case, monkeypatch):
+    """The number of passes that a certificate claims decides what is counted, not how often the examples are read."""
+    X, y = SEPARABLE if case == "run" else (np.eye(5), np.ones(5)) if case == "winnow passes" else ADVICE
+    rule = {"run": Perceptron(), "winnow passes": Winnow(), "experts": RandomizedWeightedMajority(0.25)}[case]
+    read = LabelledData.rows
+
+    def counted(self, classes, passes=1):
+        assert passes == 1
+        return read(self, classes, passes)
+
+    run = onlinear.run(rule, [(X, y)] * 7, classes=(-1, 1))
+    certificate = onlinear.certify(run, X, y)
+    monkeypatch.setattr(LabelledData, "rows", counted)
+    certificate.verify(X, y)
+
+
+def test_a_theorem_about_one_pass_is_refused_before_the_run_is_repeated(monkeypatch):
+    certificate, X, y = certified("run")
+    monkeypatch.setattr("onlinear.theory.certificate.certificate.replay", None)
+    more = {"procedure.passes": 50, "outcome.rounds": 2000}
+    with pytest.raises(VerificationError, match=r"Progressive validation \(P12\) does not apply: .* one pass"):
+        Certificate(sealed(altered(certificate.record, more))).verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("case", "changes", "message"),
+    [
+        (
+            "run",
+            {"margins": None, "separability": None},
+            "^margins is null; a run like this one has a margin that is aug",
+        ),
+        ("run", {"margins.affine": None}, r"^margins\.affine is null; a run like this one has a margin that is affine"),
+        ("run", {"margins.learned.shares": lambda own: [0.0] * len(own)}, r"^margins\.learned\.shares bound no margin"),
+        ("run", {"margins.affine.shares": lambda own: [0.0] * len(own)}, r"^margins\.affine\.shares .* of each class"),
+        (
+            "run",
+            {"comparator": [1e200] * 4},
+            r"^Perceptron hinge bound \(P5\) does not apply: .* too large for a float",
+        ),
+        ("run", {"comparator": [1e308] * 4}, "these examples: comparator: .* the score overflows"),
+    ],
+)
+def test_messages_name_the_entry(case, changes, message):
+    certificate, X, y = certified(case)
+    with pytest.raises(VerificationError, match=message):
+        Certificate(sealed(altered(certificate.record, changes))).verify(X, y)
+
+
+def test_nothing_in_a_certificate_passes_for_another_line():
+    certificate, *_ = certified("run")
+    odd = "\x1b[2J\n  verified  yes\u202e"
+    changes = {"excluded": [{"theorem": "P99", "reason": odd}], "bounds.0.note": odd, "bounds.0.checked": [odd]}
+    forged = Certificate.from_json(json.dumps(sealed(altered(certificate.record, changes))))
+    for shown in (forged, forged.bounds[0]):
+        assert r"\x1b[2J\n  verified  yes\u202e" in repr(shown)
+        assert all(line.isprintable() for line in repr(shown).split("\n"))
+        assert shown._repr_html_().isprintable()
+    with pytest.raises(DataError, match=r"unexpected \\x1b\[2J"):
+        Certificate.from_json(json.dumps({**certificate.record, "\x1b[2J": 1}))
+
+
+@pytest.mark.parametrize(
+    ("delta", "words"),
+    [
+        (0.05, "0.95"),
+        (1 / 3, "0.666666"),
+        (1e-5, "0.99999"),
+        (1.5e-5, "0.999985"),
+        (1.00000001e-5, "0.999989"),
+        (1e-7, "1 − 1e-07"),
+        (1.2345678e-9, "1 − 1.23457e-09"),
+        (1e-300, "1 − 1e-300"),
+        (1 - 2.0**-53, "1e-16"),
+    ],
+)
+def test_a_probability_is_not_rounded_up(delta, words):
+    X, y = SEPARABLE
+    certificate = onlinear.certify(onlinear.run(Perceptron(), X, y), X, y, delta=delta)
+    assert f", with probability {words} (declared" in repr(certificate)
 
 
 def test_a_loop_is_not_repeated_for_longer_than_it_is_said_to_have_taken():
@@ -337,6 +499,8 @@ def test_no_alteration_leads_to_a_false_certificate(case, data):
         place[steps[-1]] = copy.deepcopy(data.draw(st.one_of(others)))
     try:
         forged = Certificate.from_json(json.dumps(sealed(record)))
+        assert all(line.isprintable() for line in repr(forged).split("\n"))
+        assert (forged.margin is None) == (forged.difficulty is None)
         forged.verify(X, y)
     except (DataError, VerificationError):
         return

@@ -319,6 +319,8 @@ def test_no_interval_without_independence():
     assert (found.order.noticed, found.no_interval) == (None, "")
     declared = "(declared: examples are independent, of one distribution, and not used in training)"
     assert fact(found, "interval") == [f"{show_interval(found.interval)} with probability 0.95 {declared}"]
+    found = run.evaluate(X[mixed], y[mixed], delta=1e-7)  # not "probability 1"
+    assert fact(found, "interval") == [f"{show_interval(found.interval)} with probability 1 − 1e-07 {declared}"]
     found = run.evaluate(X[:9], y[:9])
     assert fact(found, "interval") == ["none: all examples have the same label, so this is no estimate for the others"]
     assert fact(found, "macro") == ["precision 1.0000, recall 1.0000, F1 1.0000, of 1 of 2 classes"]

@@ -25,13 +25,14 @@ class Facts:
         """Return aligned lines of text."""
         facts = self._facts()
         width = max(len(name) for name, _ in facts)
-        return "\n".join([self._title(), *(f"  {name:<{width}}  {value}" for name, value in facts)])
+        lines = [f"  {name:<{width}}  {value}" for name, value in facts]
+        return "\n".join(map(printable, [*self._title().split("\n"), *lines]))
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            f"<td style='text-align:left'>{html.escape(printable(value))}</td></tr>"
             for name, value in self._facts()
         )
         return f"<table><caption>{html.escape(self._title())}</caption>{rows}</table>"
@@ -60,6 +61,21 @@ class TextTable(NamedTuple):
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.names)
         rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
         return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def printable(text: str) -> str:
+    """Return a line of text with control characters escaped: some of it may come from a file."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def confidence(delta: float) -> str:
+    """Return 1 − δ, rounded down to six digits; where these would say too little, as a difference."""
+    exact = decimal.Decimal(repr(float(delta)))
+    if delta < 1e-5:
+        return f"1 − {float(decimal.Context(prec=6, rounding=decimal.ROUND_CEILING).plus(exact)):g}"
+    return f"{float(decimal.Context(prec=6, rounding=decimal.ROUND_FLOOR).subtract(decimal.Decimal(1), exact)):g}"
 
 
 def wrapped(name: str, text: str) -> list[tuple[str, str]]:

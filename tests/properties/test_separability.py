@@ -12,6 +12,7 @@ import onlinear
 from exact_oracle import is_separable, signed_rows
 from onlinear.errors import DataError, VerificationError
 from onlinear.theory import Examples, Inseparable, Separable, Undecided
+from onlinear.theory.check import exact
 from onlinear.theory.search import decide
 from strategies import LAYOUTS, as_layout, in_blocks, labels, separable
 
@@ -211,3 +212,23 @@ def test_a_witness_of_whole_numbers_is_rounded_where_it_still_separates():
     near = [3**40 + 1, -(3**40)]
     exact = Separable.by(Examples([[1.0, 1.0], [-1.0, -1.0]], y), np.array(near, dtype=object))
     assert "2 weights (whole numbers)" in repr(exact)
+
+
+@given(data=nearly_degenerate(), more=st.lists(st.fractions(max_denominator=50), min_size=7, max_size=7))
+def test_columns_are_added_up_exactly(data, more):
+    X, y = data
+    rows, _ = Examples(X, y, classes=(-1, 1)).rows(np.arange(len(X)))
+    columns = exact.combination(rows, *exact.over_one_denominator(more[: len(X)]))
+    sums = [sum(share * Fraction(v) for share, v in zip(more, column.tolist(), strict=False)) for column in X.T]
+    assert {j: whole * columns.unit for j, whole in columns.sums} == {j: one for j, one in enumerate(sums) if one}
+
+
+def test_shares_of_many_digits_are_reduced_once(monkeypatch):
+    """Not for each column: that would take hours where there are many."""
+    X, D = np.arange(1.0, 2001.0).reshape(2, 1000), 2**4000 + 1
+    claimed = Inseparable(np.array([0, 1]), (Fraction(1, D), Fraction(D - 1, D)), (1, 1), False, (-1, 1))
+    made, in_unit = [], exact._in_unit
+    monkeypatch.setattr(exact, "_in_unit", lambda *numbers: made.append(numbers) or in_unit(*numbers))
+    with pytest.raises(VerificationError, match="the combination is not 0: feature 0 comes to 1001"):
+        claimed.verify(X, [1, 1])
+    assert len(made) == 1

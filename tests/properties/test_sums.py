@@ -105,6 +105,20 @@ def test_slopes_have_the_same_bits_in_any_blocks(layout):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_the_number_of_passes_does_not_matter_either():
-    twice = hinge.hinge_sum(Examples(DENSE, LABELS).repeated(2), U)
-    assert twice == hinge.hinge_sum(Examples([(DENSE, LABELS)] * 2), U)
+@pytest.mark.parametrize("rows", [1, 5, BLOCK, BLOCK + 1, N])
+def test_the_number_of_passes_does_not_matter_either(rows):
+    X, y = DENSE[:rows], LABELS[:rows]
+    for passes in (1, 2, 3, 2 * BLOCK + 1):
+        some, all_ = Examples(X, y, classes=(-1, 1)).repeated(passes), Examples([(X, y)] * passes, classes=(-1, 1))
+        assert some.n == all_.n == passes * some.once.n
+        for total in (hinge.hinge_sum, hinge.squared_hinge_sum):
+            assert total(some, U) == total(all_, U)
+            assert total(some, 1e200 * U) == total(all_, 1e200 * U)
+        assert bounds.hinge(some, u=U) == bounds.hinge(all_, u=U)
+
+
+def test_the_bounds_of_several_passes_are_those_of_their_rounds():
+    advice, on = np.where(DENSE[:, :4] > 0.0, 1.0, -1.0), np.eye(5)
+    for name, X, y in (("weighted_majority", advice, LABELS), ("anytime", advice, LABELS), ("winnow", on, np.ones(5))):
+        repeated, read = Examples(X, y, classes=(-1, 1)).repeated(3), Examples([(X, y)] * 3, classes=(-1, 1))
+        assert getattr(bounds, name)(repeated) == getattr(bounds, name)(read)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
+import inspect
+import os
 import pickle
+import threading
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +20,9 @@ from numba.core.serialize import dumps
 from onlinear.atomic import replace_file
 
 _DIGEST_BYTES = 32
-_warnings_given = itertools.count()
+_unkept = threading.Event()
+"""Set once compiled code could not be kept: what holds for one function holds for all."""
+_INSIDE = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], Path(numba.__file__).parent))
 
 
 class CodeFiles:
@@ -69,10 +74,10 @@ class CodeCache:
     digest : str
         Identifies everything that the function is compiled from.
     announce : callable
-        Called with a signature that is not in the cache, before it is compiled.
+        Called with a signature that is not in the cache, before it is compiled, and with whether it will be kept.
     """
 
-    def __init__(self, function: Callable[..., Any], digest: str, announce: Callable[[Any], None]) -> None:
+    def __init__(self, function: Callable[..., Any], digest: str, announce: Callable[[Any, bool], None]) -> None:
         self._announce = announce
         self._numba: Any = None  # what knows the folder, and how code becomes data; None: there is no folder
         self.cache_path: str | None = None
@@ -91,7 +96,7 @@ class CodeCache:
         context.refresh()  # as numba's cache does
         code = None if self._numba is None else self._load(signature, context)
         if code is None:
-            self._announce(signature)
+            self._announce(signature, not _unkept.is_set())
         return code
 
     def _load(self, signature: Any, context: Any) -> Any:
@@ -117,11 +122,15 @@ class CodeCache:
 
 
 def _warn_once(folder: Path | str, reason: str) -> None:
-    """Warn that compiled code cannot be kept: once, since what holds for one function holds for all."""
-    if next(_warnings_given) == 0:
-        warnings.warn(
-            f"compiled code cannot be kept in {folder} ({reason}); every process compiles it anew. Set the environment"
-            " variable NUMBA_CACHE_DIR to a folder that can be written",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    """Warn that compiled code cannot be kept: once, at the line that called this library."""
+    if _unkept.is_set():
+        return
+    _unkept.set()
+    frames = enumerate(traceback.walk_stack(inspect.currentframe()), start=1)
+    outside = (level for level, (frame, _) in frames if not frame.f_code.co_filename.startswith(_INSIDE))
+    warnings.warn(
+        f"compiled code cannot be kept in {folder} ({reason}); every process compiles it anew. Set the environment"
+        " variable NUMBA_CACHE_DIR to a folder that can be written",
+        RuntimeWarning,
+        stacklevel=next(outside, 1),
+    )

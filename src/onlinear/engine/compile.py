@@ -253,14 +253,14 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     return compiled
 
 
-def _announce(function: Callable[..., Any], signature: tuple[Any, ...]) -> None:
+def _announce(function: Callable[..., Any], signature: tuple[Any, ...], kept: bool) -> None:
     """Log what is about to be compiled: a rule for a layout of rows, or what a module does without a rule."""
     what = function.__module__.rpartition(".")[2].replace("_", " ")
     if isinstance(signature[0], RecordType):
         blocks = {getattr(kind, "instance_class", None) for kind in signature}
         layout = "sparse" if rows.SparseBlock in blocks else "dense"
         what = f"{signature[0].instance_class.__name__} for {layout} rows"
-    _log.info("compiling %s (once per machine) …", what)
+    _log.info("compiling %s%s …", what, " (once per machine)" if kept else "")
 
 
 class Runner:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from onlinear.data.label_record import LabelRecord
+from onlinear.display import printable
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.labels import json_as_record
 from onlinear.models.rule import check_description, json_as_number
@@ -174,7 +175,7 @@ def difference(found: Iterable[str], wanted: Iterable[str], optional: Iterable[s
     """Return which names are missing and which are unexpected; nothing if all is well."""
     missing, unexpected = set(wanted) - set(found), set(found) - set(wanted) - set(optional)
     parts = {"missing": missing, "unexpected": unexpected}
-    return "; ".join(f"{what} {', '.join(sorted(names)):.200}" for what, names in parts.items() if names)
+    return "; ".join(f"{what} {printable(', '.join(sorted(names))):.200}" for what, names in parts.items() if names)
 
 
 def is_multiclass(header: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from onlinear.data.one_label import show
-from onlinear.display import TextTable, counted, rounded_up
+from onlinear.display import TextTable, confidence, counted, rounded_up
 from onlinear.runs.baselines import Baselines, order_words
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
@@ -58,7 +58,7 @@ class Comparison(list[Run]):
         two = not any(run.state.multiclass for run in self)
         names = ["rule", "mistakes", "rate", *(["m+", "m−"] if two else []), "updates", "margin ≤", "seconds"]
         if self.tests:
-            names += ["test accuracy", f"interval ({1.0 - self.tests[0].delta:g})"]
+            names += ["test accuracy", f"interval ({confidence(self.tests[0].delta)})"]
         return TextTable(names, [self._row(i, two=two) for i in self.ranking()])
 
     def notes(self) -> list[str]:

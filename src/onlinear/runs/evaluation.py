@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onlinear.data.labels import list_labels
 from onlinear.data.one_label import plain, show
 from onlinear.data.order import OrderCheck
-from onlinear.display import Facts, TextTable, counted, rounded_down, rounded_up, wrapped
+from onlinear.display import Facts, TextTable, confidence, counted, rounded_down, rounded_up, wrapped
 from onlinear.engine.flat import Floats
 
 _SHOWN = 12
@@ -223,7 +223,7 @@ class Evaluation(Facts):
             return f"none: {self.no_interval}"
         unchecked = "" if self.order is not None else "; whether their order is random was not checked"
         return (
-            f"{show_interval(self.interval)} with probability {1.0 - self.delta:g}"
+            f"{show_interval(self.interval)} with probability {confidence(self.delta)}"
             f" (declared: examples are independent, of one distribution, and not used in training{unchecked})"
         )
 

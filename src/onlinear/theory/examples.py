@@ -22,7 +22,7 @@ from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule
 from onlinear.runs.learner import Learner
-from onlinear.theory.reading import LabelledData, LabelledRows, as_csr
+from onlinear.theory.reading import LabelledData, LabelledRows, as_csr, row_sizes
 
 _LEAST = 2.0**-1074
 """The most that one product can lose to underflow."""
@@ -92,7 +92,9 @@ class Examples:
     Attributes
     ----------
     n, width : int
-        The number of rows and of features.
+        The number of rows, over all passes, and of features.
+    passes : int
+        How often they are read, one pass after another: 1, unless they are `repeated`.
     entries : int
         About how many numbers a pass reads.
     layout : {"dense", "sparse", "mixed"}
@@ -120,7 +122,7 @@ class Examples:
         self._data = data = LabelledData(X, y)
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
-        self._passes = 1
+        self.passes = 1
         self.n, self.entries, self.layout = data.n, data.entries, data.layout
         self.width = max(data.width, n_features)
         self.classes = _two_classes(data.labels) if classes is None else declared_classes(classes)
@@ -134,8 +136,13 @@ class Examples:
     def repeated(self, passes: int) -> Examples:
         """Return the examples of several passes, one after another."""
         again = copy.copy(self)
-        again._passes, again.n = passes, passes * self.n
+        again.passes, again.n = passes, passes * self._data.n
         return again
+
+    @property
+    def once(self) -> Examples:
+        """The examples of a single pass: enough for what is not counted or added up."""
+        return self if self.passes == 1 else self.repeated(1)
 
     def unscaled(self) -> Examples:
         """Return the examples as they are, not normalised."""
@@ -145,7 +152,7 @@ class Examples:
 
     def blocks(self) -> Iterator[LabelledRows]:
         """Yield all rows in order, with labels ±1."""
-        return self._data.rows(self.classes, self._passes)
+        return self._data.rows(self.classes, self.passes)
 
     def checksum(self, passes: int) -> str:
         """Return the running checksum of a stream that consists of several passes over these examples."""
@@ -227,6 +234,16 @@ class Examples:
         back = np.empty(numbers.size, dtype=np.intp)
         back[order] = np.arange(numbers.size)
         return X[back], y[back]
+
+    def count_entries(self, numbers: NDArray[np.intp]) -> int:
+        """Return how many numbers some rows hold, and no fewer; their matrix is not made, as it is by `rows`."""
+        wanted = np.sort(numbers)
+        total = wanted.size * self.bias
+        for part in self.blocks():
+            low, high = np.searchsorted(wanted, [part.first, part.first + part.y.size])
+            if low < high:
+                total += int(row_sizes(part.block())[wanted[low:high] - part.first].sum())
+        return total
 
     def learner(self, rule_: Any) -> Learner:
         """Return a fresh learner for these examples."""

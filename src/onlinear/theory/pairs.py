@@ -71,7 +71,7 @@ class ClassPairs:
         if isinstance(X, Examples):
             raise ParameterError("Examples have two classes; for several, give X and y themselves, or ClassPairs(X, y)")
         self._data = data = LabelledData(X, y)
-        self.n, self.width, self.layout = data.n, data.width, data.layout
+        self.n, self.width, self.entries, self.layout = data.n, data.width, data.entries, data.layout
         self.bias = int(fit_intercept)
         self.classes: NDArray[Any] = np.sort(np.array(data.labels)) if classes is None else np.asarray(classes)
         if self.classes.ndim != 1 or np.unique(self.classes).size != self.classes.size or self.classes.size < 2:

@@ -111,8 +111,14 @@ def _most_entries(chunk: Chunk) -> int:
     """Return the largest number of entries in a sparse row; 0 for dense rows."""
     if not chunk.matrix.sparse:
         return 0
-    blocks = map(chunk.block, chunk.spans())
-    return max((int(np.diff(block.indptr).max()) for block in blocks if isinstance(block, SparseBlock)), default=0)
+    return max((int(row_sizes(block).max()) for block in map(chunk.block, chunk.spans())), default=0)
+
+
+def row_sizes(block: Block) -> NDArray[Any]:
+    """Return how many numbers each row holds: of a sparse one all that are stored, of a dense one all but zeros."""
+    sizes: NDArray[Any]
+    sizes = np.diff(block.indptr) if isinstance(block, SparseBlock) else np.count_nonzero(block.values, axis=1)
+    return sizes
 
 
 def as_csr(block: Block, width: int) -> Any:

@@ -43,7 +43,7 @@ class AdviceCounts(NamedTuple):
 def best_expert(examples: Examples) -> AdviceCounts:
     """Count what the bounds need; raise where the examples are not advice."""
     made = np.zeros(examples.width, dtype=np.int64)
-    for _, block, y, _ in examples.score_with(WeightedMajority()):
+    for _, block, y, _ in examples.once.score_with(WeightedMajority()):
         values: NDArray[Any] = block.values
         if isinstance(block, SparseBlock):
             # Every row has all its entries, in order.
@@ -52,7 +52,7 @@ def best_expert(examples: Examples) -> AdviceCounts:
             raise AssumptionError(f"a block has {values.shape[1]} experts, another {examples.width}")
         made += (values != y[:, None]).sum(axis=0)
     best = int(np.argmin(made))
-    return AdviceCounts(examples.width, examples.n, best, int(made[best]))
+    return AdviceCounts(examples.width, examples.n, best, examples.passes * int(made[best]))
 
 
 def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any = None) -> Bound:

@@ -71,7 +71,8 @@ def winnow(
         raise ParameterError(f"n_features is {n_features}, but the examples have {examples.width} features")
     if not isinstance(rule, Winnow):
         raise ParameterError(f"rule is {rule!r}; it must be a Winnow rule, as in onlinear.rules.Winnow()")
-    variables = greedy_disjunction(examples) if relevant is None else _check_relevant(examples, relevant)
+    once = examples.once
+    variables = greedy_disjunction(once) if relevant is None else _check_relevant(once, relevant)
     k, N = len(variables), examples.width
     alpha = Fraction(1.0 + rule.beta)
     theta = Fraction(N if rule.threshold is None else rule.threshold)
@@ -107,21 +108,22 @@ def greedy_disjunction(X: Any, y: Any = None, *, classes: Any = None) -> tuple[i
     (0, 1)
     """
     examples = examples_of(X, y, classes=classes)
-    allowed = np.ones(examples.width, dtype=bool)
+    allowed, width = np.ones(examples.width, dtype=bool), 0
     for part in _on(examples):
         allowed[part.columns[part.y[part.rows] < 0]] = False
+        width = max(width, 1 + int(part.columns.max(initial=-1)))  # variables beyond are on nowhere, and may be many
     chosen: list[int] = []
     left = np.ones(examples.n, dtype=bool)
     while True:
         # One pass per variable: it strikes out what the last one explains, and counts what the next one would.
-        gains = np.zeros(examples.width, dtype=np.int64)
+        gains = np.zeros(width, dtype=np.int64)
         for part in _on(examples):
             here = left[part.first : part.first + part.y.size]
             here[part.y < 0] = False
             if chosen:
                 here[part.rows[part.columns == chosen[-1]]] = False
             counted = here[part.rows] & allowed[part.columns]
-            gains += np.bincount(part.columns[counted], minlength=examples.width)
+            gains += np.bincount(part.columns[counted], minlength=width)
             explained = np.zeros(part.y.size, dtype=bool)
             explained[part.rows[counted]] = True
             _raise_at(

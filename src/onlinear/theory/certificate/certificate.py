@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from onlinear.display import Facts, counted, rounded_down, rounded_up
+from onlinear.display import Facts, confidence, counted, rounded_down, rounded_up
 from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
 from onlinear.models.tensors import refuse_constant, without_duplicates
 from onlinear.runs.batch import BatchRun
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.certificate.limits import USUAL, Limits, check_entries, check_limit, check_work
+from onlinear.theory.certificate.limits import USUAL, Limits, check_entries, check_limit, check_reads, check_work
 from onlinear.theory.certificate.record import (
     bound_of,
     compute_record,
@@ -29,6 +29,7 @@ from onlinear.theory.certificate.replay import (
     options_of,
     replay,
 )
+from onlinear.theory.certificate.statements import PROGRESSIVE, not_progressive
 from onlinear.theory.certificate.structure import check_structure
 from onlinear.theory.certificate.witnesses import find_witnesses
 from onlinear.theory.certificate.wording import in_current_words
@@ -207,18 +208,19 @@ class Certificate(Facts):
             rows = record["data"]["rows"]
             raise VerificationError(f"data.rows: the certificate says {rows}, the data say {count_rows(X)}")
         examples = open_examples(X, y, record["options"])
+        check_reads(record, examples, limits)
         _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
         if procedure["kind"] == "run" and procedure["passes"] * examples.n != record["outcome"]["rounds"]:
             raise VerificationError(f"{procedure['passes']} passes do not make {record['outcome']['rounds']} rounds")
+        passes = procedure["passes"] if procedure["kind"] == "run" else None
+        reason = not_progressive(record["options"]["start"], passes)
+        _check_applies(record, {PROGRESSIVE: reason} if reason else {})  # known before the run is repeated
         check_entries(record, examples.seen, limits)
         description = {name: record[name] for name in ("rule", "options", "procedure")}
         outcome = replay(description, X, y, rule)
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
         found = compute_record(outcome, examples, witnesses, record["delta"])
-        excluded = {entry["theorem"]: entry["reason"] for entry in found["excluded"]}
-        for entry in record["bounds"]:
-            if entry["theorem"] in excluded:
-                raise VerificationError(f"{entry['theorem']} does not apply: {excluded[entry['theorem']]}")
+        _check_applies(record, {entry["theorem"]: entry["reason"] for entry in found["excluded"]})
         _compare({**found, "digest": record["digest"]}, record, VerificationError)
         if record["digest"] != digest_of(self.record):
             raise VerificationError("the certificate has been altered: its digest is not that of its content")
@@ -271,6 +273,13 @@ class Certificate(Facts):
             mark = "; the tightest" if entry == tightest else ""
             facts.append((entry["theorem"], f"{_statement(entry)}{mark}"))
         return facts + [(entry["theorem"], f"does not apply: {entry['reason']}") for entry in record["excluded"]]
+
+
+def _check_applies(record: dict[str, Any], excluded: dict[str, str]) -> None:
+    """Raise if a record has the bound of a theorem that does not apply."""
+    for entry in record["bounds"]:
+        if entry["theorem"] in excluded:
+            raise VerificationError(f"{entry['theorem']} does not apply: {excluded[entry['theorem']]}")
 
 
 def _compare(
@@ -341,7 +350,7 @@ def _statement(entry: dict[str, Any]) -> str:
     actual, value = entry["actual"], entry["value"]
     count = f"{actual:,}" if isinstance(actual, int) else f"{actual:,.6g}"
     relation = ("<" if entry["strict"] else "≤") if _is_within(entry) else ("≥" if entry["strict"] else ">")
-    chance = f", with probability {1.0 - entry['quantities']['delta']:g}" if entry["chance"] else ""
+    chance = f", with probability {confidence(entry['quantities']['delta'])}" if entry["chance"] else ""
     if entry["of"] == "risk":
         declared = ", ".join(entry["declared"])
         return f"mean risk of the hypotheses used ≤ {rounded_up(value)}{chance} (declared: {declared})"

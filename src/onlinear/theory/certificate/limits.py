@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinear.errors import VerificationError
 from onlinear.theory.examples import Examples
+from onlinear.theory.pairs import ClassPairs
 
 
 class Limits(NamedTuple):
@@ -17,18 +18,25 @@ class Limits(NamedTuple):
     Attributes
     ----------
     characters : int
-        The length of its text (`Certificate.from_json`).
+        The length of its text (`Certificate.from_json`), which takes up to about 50 bytes of memory per character; and
+        of the shares of a combination over their common denominator.
     passes : int
         The passes over the examples when its run is repeated.
     rounds : int
         The examples that all of these passes read; with several classes, the pairs of an example's class and another.
         A single pass over the examples of two classes is always allowed.
+    reads : int
+        About how many numbers all of these passes read: those of each example; with several classes, for each class.
+    pairs : int
+        With several classes, the numbers in all pairs of an example's class and another.
     numbers : int
         The size of an array that it asks for: the weights of its rule, or a sparse matrix made dense.
     entries : int
         The entries of a witness that are computed with exactly: those of the rows of a combination, or of a vector.
     digits : int
         The hexadecimal digits of the common denominator of a combination.
+    products : int
+        The product of these digits with the entries of the rows.
 
     Examples
     --------
@@ -37,12 +45,15 @@ class Limits(NamedTuple):
     100000000
     """
 
-    characters: int = 2**25
+    characters: int = 2**24
     passes: int = 100_000
     rounds: int = 10**8
+    reads: int = 10**10
+    pairs: int = 10**9
     numbers: int = 2**24
     entries: int = 2**21
     digits: int = 20_000
+    products: int = 2**33
 
 
 USUAL = Limits()
@@ -71,23 +82,51 @@ def check_work(record: dict[str, Any], limits: Limits) -> None:
         check_limit(limits, "rounds", rounds, "the run has too many rounds")
     for vector in (options["start"], record["comparator"], *(one["weights"] for one in _intervals(record).values())):
         check_limit(limits, "entries", len(vector or ()), "a vector has too many entries")
-    shares = (record["separability"] or {}).get("shares", [])
+    shares = _shares(record)
     if len(shares) > size + 1:
         raise VerificationError(f"separability: {len(shares):,} rows, where {size + 1:,} are always enough")
-    denominator = 1
-    for share in shares:
-        check_limit(limits, "digits", len(share) // 2, "separability: a share has too many digits")
-        denominator = lcm(denominator, int(share.partition("/")[2], 16))
-        check_limit(limits, "digits", denominator.bit_length() // 4, "separability: the shares have too many digits")
+    _common_digits(shares, limits)
+
+
+def check_reads(record: dict[str, Any], examples: Examples | ClassPairs, limits: Limits) -> None:
+    """Raise if a run over these examples, which have as many rows as the record says, reads too many numbers."""
+    passes, vectors = max(1, record["procedure"]["passes"]), 1
+    if isinstance(examples, ClassPairs):
+        vectors = examples.classes.size
+        pairs = 2 * (vectors - 1) * int(examples.rows.nnz)
+        check_limit(limits, "pairs", pairs, "the pairs of classes have too many entries")
+    if vectors > 1 or passes > 1:
+        check_limit(limits, "reads", passes * vectors * examples.entries, "the run reads too many numbers")
 
 
 def check_entries(record: dict[str, Any], examples: Examples, limits: Limits) -> None:
-    """Raise if the rows of a combination have too many entries to be added up exactly."""
+    """Raise if the rows of a combination, which are among these, have too many entries to be added up exactly."""
     for name, rows in _combinations(record).items():
-        if max(rows) >= examples.n:
-            raise VerificationError(f"{name}: there are {examples.n:,} rows; row {max(rows)} is not among them")
-        matrix, _ = examples.rows(np.array(rows, dtype=np.intp))
-        check_limit(limits, "entries", int(matrix.nnz), f"{name}: the rows have too many entries")
+        entries = examples.count_entries(np.array(rows, dtype=np.intp))
+        check_limit(limits, "entries", entries, f"{name}: the rows have too many entries")
+        if name == "separability":
+            products = entries * _common_digits(_shares(record), limits)
+            check_limit(limits, "products", products, f"{name}: the shares have too many digits for these rows")
+
+
+def _common_digits(shares: list[str], limits: Limits) -> int:
+    """Return how many hexadecimal digits the common denominator of shares has; raise if they are too many."""
+    denominator, digits = 1, 1
+    for share in shares:
+        check_limit(limits, "digits", len(share) // 2, "separability: a share has too many digits")
+        its = int(share.partition("/")[2], 16)
+        if denominator % its:
+            denominator = lcm(denominator, its)
+            digits = (denominator.bit_length() + 3) // 4
+            check_limit(limits, "digits", digits, "separability: the shares have too many digits")
+            long = "separability: the shares are too long over their common denominator"
+            check_limit(limits, "characters", len(shares) * digits, long)
+    return digits
+
+
+def _shares(record: dict[str, Any]) -> list[str]:
+    shares: list[str] = (record["separability"] or {}).get("shares", [])
+    return shares
 
 
 def _intervals(record: dict[str, Any]) -> dict[str, dict[str, Any]]:

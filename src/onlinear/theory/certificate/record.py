@@ -39,7 +39,7 @@ def compute_record(run: Run, data: Examples | ClassPairs, witnesses: dict[str, A
     kinds, margins = margin_kinds(run, examples), witnesses["margins"]
     proven: Any = None
     if kinds is not None:
-        proven = {name: kind and _proven(margins[name], kind, examples) for name, kind in kinds.items()}
+        proven = {name: kind and _proven(name, margins, kind, examples) for name, kind in kinds.items()}
     separator = None
     if proven is not None and proven["learned"]["lower"] > 0.0:
         separator = examples.split(np.array(proven["learned"]["weights"]))
@@ -130,15 +130,23 @@ def combination_record(verdict: Inseparable) -> dict[str, Any]:
     return {"verdict": "inseparable", "rows": verdict.rows.tolist(), "shares": shares}
 
 
-def _proven(entry: dict[str, Any], kind: MarginKind, examples: Examples) -> dict[str, Any]:
+def _proven(name: str, margins: dict[str, Any] | None, kind: MarginKind, examples: Examples) -> dict[str, Any]:
     """Return an interval computed from its witnesses alone."""
+    entry = None if margins is None else margins[name]
+    if entry is None:
+        place = "margins" if margins is None else f"margins.{name}"
+        raise VerificationError(f"{place} is null; a run like this one has a margin that is {kind}")
     weights = entry["weights"]
     support = np.array(entry["support"], dtype=np.intp)
     lower = 0.0 if weights is None else max(0.0, proven_lower(examples, _vector(weights, examples), kind))
+    upper = proven_upper(examples, support, np.array(entry["shares"], dtype=np.float64), kind)
+    if math.isinf(upper):
+        of = " of each class" if kind == "affine" else ""
+        raise VerificationError(f"margins.{name}.shares bound no margin: some{of} must be above 0, and none too large")
     return {
         "kind": kind,
         "lower": lower,
-        "upper": proven_upper(examples, support, np.array(entry["shares"], dtype=np.float64), kind),
+        "upper": upper,
         "radius": radius_of(examples, kind),
         "weights": weights,
         "support": entry["support"],

@@ -158,8 +158,8 @@ def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     if rule.__qualname__ != name:
         raise ParameterError(f"the certificate is of the rule {name}, not of {rule.__qualname__}")
     parameters = description["rule"]["parameters"]
-    given = {name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()}
     try:
+        given = {name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()}
         made = rule(**given)
         check_rule(made)
     except (ParameterError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:

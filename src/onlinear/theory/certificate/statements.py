@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from onlinear.errors import AssumptionError
+from onlinear.errors import AssumptionError, ParameterError, RuleError
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import as_number
@@ -67,10 +67,13 @@ class Excluded(NamedTuple):
 REPLAYED = frozenset({FROM_ZERO, ALL_FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS})
 """What a bound, which sees no run, can only declare; repeating the run has checked it."""
 
+PROGRESSIVE = "Progressive validation (P12)"
+
 _SHORT = 2.0**-480
 """Squares of rows at least this long are far above the smallest floats."""
 _NO_SEPARATOR = "no vector is known that separates the examples"
 _DISORDER = "their labels are not in random order"
+_TOO_LARGE = "a number in it is too large for a float"
 _STARTED = "it did not start from the rule's own first weights"
 
 
@@ -92,20 +95,25 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
         yield _unless(_started(case), "Winnow mistake bound", lambda: winnow(whole, rule=rule), outcome.mistakes)
     elif isinstance(rule, WeightedMajority | RandomizedWeightedMajority):
         yield from _experts(case, rule)
-    if case.start is not None:
-        yield Excluded("Progressive validation (P12)", "the first weights may have been learned from these examples")
-    elif case.passes == 1:
-        yield _progressive_validation(case)
-    else:
-        yield Excluded("Progressive validation (P12)", "it applies to one pass over the examples")
+    yield _progressive_validation(case)
+
+
+def not_progressive(start: Any, passes: int | None) -> str:
+    """Return why progressive validation does not apply, where the first weights and the passes tell."""
+    if start is not None:
+        return "the first weights may have been learned from these examples"
+    return "" if passes == 1 else "it applies to one pass over the examples"
 
 
 def _progressive_validation(case: Case) -> Statement | Excluded:
+    reason = not_progressive(case.start, case.passes)
+    if reason:
+        return Excluded(PROGRESSIVE, reason)
     outcome, data = case.outcome, case.examples if case.pairs is None else case.pairs
     order = order_of((rows.y for rows in data.blocks()), outcome.classes.size)
     if order is not None and order.noticed is not None:
         where = f"noticed at round {order.noticed:,}"
-        return Excluded("Progressive validation (P12)", f"the examples are not i.i.d.: {_DISORDER} ({where})")
+        return Excluded(PROGRESSIVE, f"the examples are not i.i.d.: {_DISORDER} ({where})")
     bound = risk(outcome.mistakes, outcome.rounds, delta=case.delta, examples=case.n)
     return Statement(bound, outcome.mistakes / outcome.rounds)
 
@@ -122,11 +130,19 @@ def _perceptron(case: Case) -> Iterator[Statement | Excluded]:
         yield _with(u, "Perceptron warm-start bound (P2)", lambda u: warm_start(case.examples, u=u, start=v), mistakes)
         return
     yield _with(u, "Perceptron mistake bound (P1)", lambda u: perceptron(case.examples, u=u), mistakes)
+    theorem = "Perceptron hinge bound (P5)"
     if case.comparator is not None and case.passes is not None:
         whole = case.examples.repeated(case.passes)
-        yield Statement(hinge(whole, u=case.comparator), mistakes)
+        yield _unless("", theorem, lambda: _hinge(whole, case.comparator), mistakes)
     else:
-        yield Excluded("Perceptron hinge bound (P5)", "it applies to rounds in the order of the examples")
+        yield Excluded(theorem, "it applies to rounds in the order of the examples")
+
+
+def _hinge(whole: Examples, u: Any) -> Bound:
+    try:
+        return hinge(whole, u=u)
+    except RuleError as error:  # its scores overflow
+        raise ParameterError(f"comparator: {error}") from error
 
 
 def _multiclass(case: Case, pairs: ClassPairs) -> Iterator[Statement | Excluded]:
@@ -200,4 +216,5 @@ def _unless(reason: str, theorem: str, bound: Callable[[], Bound], actual: float
         statement = Statement(bound(), actual)
     except AssumptionError as error:
         return Excluded(theorem, str(error))
-    return statement if math.isfinite(statement.bound.value) else Excluded(theorem, statement.bound.note)
+    numbers = (statement.bound.value, *statement.bound.quantities.values())
+    return statement if all(map(math.isfinite, numbers)) else Excluded(theorem, statement.bound.note or _TOO_LARGE)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
 from onlinear.errors import VerificationError
-from onlinear.models.header import are_counts, difference, is_count
+from onlinear.models.header import difference, is_count
 from onlinear.rules.registry import BUILT_IN
 
 VERSION: Final = 1
@@ -37,6 +37,36 @@ class _Leaf(NamedTuple):
     def check(self, value: Any, place: str) -> None:
         if not self.fits(value):
             raise VerificationError(f"{place} is {_shown(value)}; it must be {self.demand}")
+
+
+class _Values(NamedTuple):
+    """A list of single values."""
+
+    demand: str
+    fits: Callable[[Any], bool]
+
+    def check(self, value: Any, place: str) -> None:
+        if not isinstance(value, list):
+            raise VerificationError(f"{place} is {_shown(value)}; it must be {self.demand}")
+        if not all(map(self.fits, value)):
+            k, one = next((k, one) for k, one in enumerate(value) if not self.fits(one))
+            raise VerificationError(f"{place}[{k}] is {_shown(one)}; {place} must be {self.demand}")
+
+
+class _Rows(NamedTuple):
+    """The numbers of rows, at least one, all different."""
+
+    numbers: _Schema
+
+    def check(self, value: Any, place: str) -> None:
+        self.numbers.check(value, place)
+        if not value:
+            raise VerificationError(f"{place} has no row; it must have at least one")
+        seen: set[int] = set()
+        for k, row in enumerate(value):
+            if row in seen:
+                raise VerificationError(f"{place}[{k}] is row {row} again; the rows must be all different")
+            seen.add(row)
 
 
 class _OrNull(NamedTuple):
@@ -93,15 +123,19 @@ def _are_labels(value: Any) -> bool:
 
 
 def _are_numbers(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(name, str) and _is_number(one) for name, one in value.items())
-
-
-def _are_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, dict) and all(_is_name(name) and _is_number(one) for name, one in value.items())
 
 
 def _are_parameters(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(name, str) and _is_parameter(one) for name, one in value.items())
+    return isinstance(value, dict) and all(_is_name(name) and _is_parameter(one) for name, one in value.items())
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _is_parameter(value: Any, depth: int = 0) -> bool:
@@ -118,16 +152,12 @@ def _is_sha256(value: Any) -> bool:
     return isinstance(value, str) and _SHA256.fullmatch(value) is not None
 
 
-def _are_floats(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_finite, value))
+def _is_delta(value: Any) -> bool:
+    return _is_finite(value) and 0.0 < value < 1.0
 
 
-def _are_rows(value: Any) -> bool:
-    return are_counts(value) and len(value) > 0 and len(set(value)) == len(value)
-
-
-def _are_shares(value: Any) -> bool:
-    return _are_strings(value) and all(map(_SHARE.fullmatch, value))
+def _is_share(value: Any) -> bool:
+    return isinstance(value, str) and _SHARE.fullmatch(value) is not None
 
 
 def _one_of(*values: Any) -> _Leaf:
@@ -136,19 +166,22 @@ def _one_of(*values: Any) -> _Leaf:
 
 
 _BOOL = _Leaf("true or false", lambda value: type(value) is bool)
-_TEXT = _Leaf("a string", lambda value: isinstance(value, str))
+_TEXT = _Leaf("a string", _is_string)
+# What is printed at the beginning of a line must not be able to pass for a line of its own.
+_PRINTABLE = _Leaf("a string without control characters", lambda value: isinstance(value, str) and value.isprintable())
 _COUNT = _Leaf("a count, at most 2^62", is_count)
 _POSITIVE = _Leaf("a count from 1 to 2^62", lambda value: is_count(value) and value > 0)
-_COUNTS = _Leaf("a list of counts", are_counts)
+_COUNTS = _Values("a list of counts", is_count)
 _FLOAT = _Leaf("a finite number, written as a float", _is_finite)
 _NUMBER = _Leaf("a count or a finite float", _is_number)
-_VECTOR = _Leaf("a list of finite floats", _are_floats)
-_ROWS = _Leaf("a list of the numbers of rows, all different", _are_rows)
+_VECTOR = _Values("a list of finite floats", _is_finite)
+_ROWS = _Rows(_Values("a list of the numbers of rows", is_count))
+_DELTA = _Leaf("a number with 0 < delta < 1", _is_delta)
 _DIGEST = _Leaf("64 hexadecimal digits", _is_sha256)
 
 _RULE = _Object(
     {
-        "name": _TEXT,
+        "name": _PRINTABLE,
         "own": _BOOL,
         "parameters": _Leaf("an object of numbers, strings and lists of them", _are_parameters),
     }
@@ -199,15 +232,16 @@ _COMBINATION = _Object(
     {
         "verdict": _one_of("inseparable"),
         "rows": _ROWS,
-        "shares": _Leaf("a list of fractions of whole numbers above 0, in base 16, such as '1/4'", _are_shares),
+        "shares": _Values("a list of fractions of whole numbers above 0, in base 16, such as '1/4'", _is_share),
     }
 )
 _BOUND = _Object(
     {
-        **dict.fromkeys(("theorem", "of", "note"), _TEXT),
+        **dict.fromkeys(("theorem", "of"), _PRINTABLE),
+        "note": _TEXT,
         **dict.fromkeys(("actual", "value"), _NUMBER),
         **dict.fromkeys(("strict", "chance"), _BOOL),
-        **dict.fromkeys(("checked", "declared"), _Leaf("a list of strings", _are_strings)),
+        **dict.fromkeys(("checked", "declared"), _Values("a list of strings", _is_string)),
         "quantities": _Leaf("an object of numbers", _are_numbers),
     }
 )
@@ -227,23 +261,41 @@ def check_structure(record: Any) -> None:
             "rule": _RULE,
             "options": _Object({**_OPTIONS, "multiclass": _one_of(True)} if many else _OPTIONS),
             "procedure": _Object({"kind": _one_of(*_PROCEDURES), **_PROCEDURES.get(str(kind), {})}),
-            "delta": _Leaf("a number with 0 < delta < 1", lambda value: _is_finite(value) and 0.0 < value < 1.0),
+            "delta": _DELTA,
             "data": _Object({**_DATA, **by_class}),
             "outcome": _Object({**_OUTCOME, **({"mistakes_by_class": _COUNTS} if many else mistakes)}),
             "margins": _OrNull(_Object({"learned": _INTERVAL, "affine": _OrNull(_INTERVAL)})),
             "separability": _OrNull(_COMBINATION if combined else _VERDICT),
             "comparator": _OrNull(_VECTOR),
             "bounds": _ListOf(_BOUND),
-            "excluded": _ListOf(_Object({"theorem": _TEXT, "reason": _TEXT})),
+            "excluded": _ListOf(_Object({"theorem": _PRINTABLE, "reason": _TEXT})),
             "digest": _DIGEST,
         }
     ).check(record, "")
     if not record["rule"]["own"] and record["rule"]["name"] not in BUILT_IN:
         raise VerificationError(f"rule: this onlinear has no rule {record['rule']['name']!r:.100}")
-    for name, part in {**(record["margins"] or {}), "separability": record["separability"]}.items():
-        rows = None if part is None else part.get("support", part.get("rows"))
-        if rows is not None and len(rows) != len(part["shares"]):
-            raise VerificationError(f"{name} has {len(rows)} rows, but {len(part['shares'])} shares")
+    for k, entry in enumerate(record["bounds"]):
+        if entry["chance"]:
+            _DELTA.check(entry["quantities"].get("delta"), f"bounds[{k}].quantities.delta")
+    _check_witnesses(record)
+
+
+def _check_witnesses(record: dict[str, Any]) -> None:
+    """Raise unless the witnesses of a record fit the sizes that it states."""
+    options, data = record["options"], record["data"]
+    pairs = len(options["classes"]) - 1 if "multiclass" in options else 0
+    size, rows = (pairs + 1) * (data["features"] + options["fit_intercept"]), max(1, pairs) * data["rows"]
+    intervals = {f"margins.{name}": part for name, part in (record["margins"] or {}).items() if part is not None}
+    vectors = {f"{name}.weights": part["weights"] for name, part in intervals.items()}
+    for name, vector in {**vectors, "comparator": record["comparator"]}.items():
+        if vector is not None and len(vector) != size:
+            raise VerificationError(f"{name} has {len(vector):,} entries; it must have {size:,}")
+    for name, part in {**intervals, "separability": record["separability"] or {}}.items():
+        chosen = part.get("support", part.get("rows", []))
+        if len(chosen) != len(part.get("shares", [])):
+            raise VerificationError(f"{name} has {len(chosen)} rows, but {len(part['shares'])} shares")
+        if max(chosen, default=0) >= rows:
+            raise VerificationError(f"{name}: there are {rows:,} rows; row {max(chosen)} is not among them")
 
 
 def _part(record: Any, name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
@@ -40,6 +41,12 @@ def to_integers(values: Floats) -> Scaled:
     return Scaled(np.left_shift(whole.astype(object), shifts.astype(object)), common)
 
 
+def exact_sum(values: Floats) -> Fraction:
+    """Return Σ vᵢ."""
+    whole = to_integers(values)
+    return _in_unit(sum(whole.integers), whole.exponent)
+
+
 def squared(values: Floats) -> Fraction:
     """Return ‖v‖²."""
     return inner(values, values)
@@ -72,17 +79,38 @@ def squared_lengths(rows: Any) -> list[Fraction]:
     return [_in_unit(sum(terms[a:b]), 2 * entries.exponent) for a, b in pairwise(ends)]
 
 
-def combination(rows: Any, weights: list[Fraction]) -> dict[int, Fraction]:
-    """Return Σ λᵢxᵢ over the rows of a CSR matrix, as its entries that are not 0."""
-    entries = to_integers(rows.data)
-    denominator = math.lcm(*(weight.denominator for weight in weights))
-    total: dict[int, int] = {}
-    for i, weight in enumerate(weights):
-        factor = weight.numerator * (denominator // weight.denominator)
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            j = int(rows.indices[p])
-            total[j] = total.get(j, 0) + factor * entries.integers[p]
-    return {j: _in_unit(whole, entries.exponent) / denominator for j, whole in total.items() if whole}
+def over_one_denominator(weights: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return the numerators of fractions over their common denominator, and that."""
+    denominator = 1
+    for weight in weights:
+        if denominator % weight.denominator:
+            denominator = math.lcm(denominator, weight.denominator)
+    return [weight.numerator * (denominator // weight.denominator) for weight in weights], denominator
+
+
+class ExactColumns(NamedTuple):
+    """Σ λᵢxᵢ over rows: pairs of a column and a whole number that is not 0, times the unit.
+
+    Fractions would be reduced, column by column: with long denominators that takes far longer than the sum.
+    """
+
+    sums: Iterator[tuple[int, int]]
+    unit: Fraction
+
+
+def combination(rows: Any, numerators: list[int], denominator: int) -> ExactColumns:
+    """Return Σ λᵢxᵢ over the rows of a CSR matrix with λᵢ = numeratorᵢ/denominator, one column at a time."""
+    columns = rows.tocsc()
+    entries = to_integers(columns.data)
+    lines, ends = columns.indices.tolist(), columns.indptr.tolist()
+
+    def sums() -> Iterator[tuple[int, int]]:
+        for j, (a, b) in enumerate(pairwise(ends)):
+            whole = sum(numerators[i] * entry for i, entry in zip(lines[a:b], entries.integers[a:b], strict=True))
+            if whole:
+                yield j, whole
+
+    return ExactColumns(sums(), _in_unit(1, entries.exponent) / denominator)
 
 
 def _in_unit(whole: int | Fraction, exponent: int) -> Fraction:

@@ -55,6 +55,7 @@ def least_agreement(examples: Examples, w: Floats) -> Extreme:
 
 def squared_radius(examples: Examples) -> Extreme:
     """Return max‖x‖²; where too many rows might be the longest, a bound that is not below it."""
+    examples = examples.once
     if examples.normalize:
         # A row is x/‖x‖, or zero, and with an intercept has a further 1: by definition ‖x‖² is 0, 1 or 2.
         longest, row = max((float(some.max()), first + int(some.argmax())) for first, some, _ in examples.lengths())

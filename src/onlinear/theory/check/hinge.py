@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from onlinear.engine.flat import SUMMED_ROWS, Floats
 from onlinear.rounding import UNIT
-from onlinear.theory.check.exact import float_up, root_above
+from onlinear.theory.check.exact import exact_sum, float_up, root_above
 from onlinear.theory.examples import Examples
 
 
@@ -26,13 +27,14 @@ def hinge_bound(squared_radius: Fraction, squared_norm: Fraction, H: Fraction) -
 
 def hinge_sum(examples: Examples, u: Floats) -> float:
     """Return Σ max(0, 1 − y⟨u,x⟩) over all examples, rounded up."""
-    return sum_rows_up(hinge_losses(examples, u))
+    return _sum_passes_up(hinge_losses(examples.once, u), examples.once.n, examples.passes)
 
 
 def squared_hinge_sum(examples: Examples, u: Floats) -> float:
     """Return Σ max(0, 1 − y⟨u,x⟩)² over all examples, rounded up."""
     with np.errstate(over="ignore"):
-        return sum_rows_up(np.nextafter(losses * losses, np.inf) for losses in hinge_losses(examples, u))
+        squares = (np.nextafter(losses * losses, np.inf) for losses in hinge_losses(examples.once, u))
+        return _sum_passes_up(squares, examples.once.n, examples.passes)
 
 
 def hinge_losses(examples: Examples, u: Floats) -> Iterator[Floats]:
@@ -45,6 +47,31 @@ def hinge_losses(examples: Examples, u: Floats) -> Iterator[Floats]:
         with np.errstate(over="ignore"):
             losses = np.maximum(0.0, np.where(errors > 0.0, np.nextafter(short + errors, np.inf), short))
         yield losses
+
+
+def _sum_passes_up(parts: Iterable[Floats], n: int, passes: int) -> float:
+    """Return the sum over several passes, in each of which the n rows have the same values, rounded up.
+
+    It has the bits that it would have if all passes were read. A block of the sum may begin at any row: what is needed
+    are the exact sums of the values before such rows.
+    """
+    if passes == 1:
+        return sum_rows_up(parts)
+    begins = range(0, n * passes, SUMMED_ROWS)
+    cuts = np.unique([row % n for row in begins])
+    before, total, first = {}, Fraction(0), 0
+    for part in parts:
+        if not np.isfinite(part).all():
+            return math.inf
+        here = cuts[np.searchsorted(cuts, first) : np.searchsorted(cuts, first + part.size)]
+        *pieces, rest = map(exact_sum, np.split(part, here - first))
+        for cut, piece in zip(here.tolist(), pieces, strict=True):
+            total += piece
+            before[cut] = total
+        total += rest
+        first += part.size
+    sums = [row // n * total + before[row % n] for row in (*begins, n * passes)]
+    return sum_up(np.array([float_up(b - a) for a, b in pairwise(sums)]))
 
 
 def sum_rows_up(parts: Iterable[Floats]) -> float:

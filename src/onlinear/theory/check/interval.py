@@ -19,7 +19,7 @@ from onlinear.display import Facts, counted, rounded_down, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.rounding import UNIT
-from onlinear.theory.check.exact import combination, float_up, root_up, squared
+from onlinear.theory.check.exact import combination, float_up, over_one_denominator, root_up, squared
 from onlinear.theory.check.extremes import divide_by_root, least_agreement, squared_radius
 from onlinear.theory.examples import Examples, opened_as
 
@@ -151,10 +151,9 @@ def proven_upper(examples: Examples, support: NDArray[np.intp], shares: Floats, 
         return math.inf
     scale = {code: 1 / (2 * half) if kind == "affine" else 1 / whole for code, half in halves.items() if half}
     signed = [int(c) * w * scale[int(c)] if w else w for w, c in zip(weights, y, strict=True)]
-    total = combination(rows, signed)
-    if kind == "affine":
-        total.pop(0, None)  # 1·½ − 1·½: it is not counted, and it is 0
-    length = root_up(sum((v * v for v in total.values()), Fraction(0)))
+    columns = combination(rows, *over_one_denominator(signed))
+    # The affine margin does not count the constant 1: its column is 1·½ − 1·½ = 0, and so is not among these.
+    length = root_up(sum(whole * whole for _, whole in columns.sums) * columns.unit**2)
     if examples.normalize and rows.nnz:
         # Each row was rounded where it was divided by its length.
         length = math.nextafter(length + (examples.width + 16.0) * UNIT * 2.0, math.inf)

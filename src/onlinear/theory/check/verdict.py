@@ -14,7 +14,7 @@ from onlinear.data.one_label import show
 from onlinear.display import Facts, counted, rounded_up, shortened
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.theory.check.exact import combination, products
+from onlinear.theory.check.exact import combination, over_one_denominator, products
 from onlinear.theory.check.interval import MarginInterval
 from onlinear.theory.examples import Examples, opened_as
 
@@ -217,14 +217,13 @@ def _check_combination(verdict: Inseparable, examples: Examples) -> None:
     rows, y = examples.rows(verdict.rows)
     if len(verdict.shares) != len(verdict.rows) or len(set(verdict.rows.tolist())) != len(verdict.rows):
         raise VerificationError("the combination must have one share for each of its rows")
-    if not verdict.shares or min(verdict.shares) <= 0 or sum(verdict.shares) != 1:
+    numerators, denominator = over_one_denominator(verdict.shares)
+    if not numerators or min(numerators) <= 0 or sum(numerators) != denominator:
         raise VerificationError("the shares of a convex combination must be positive, and their sum 1")
-    signed = [int(code) * share for code, share in zip(y, verdict.shares, strict=True)]
-    left = combination(rows, signed)
-    if left:
-        column, value = next(iter(left.items()))
+    columns = combination(rows, [int(code) * share for code, share in zip(y, numerators, strict=True)], denominator)
+    for column, whole in columns.sums:
         name = "the constant 1" if examples.bias and column == 0 else f"feature {column - examples.bias}"
-        raise VerificationError(f"the combination is not 0: {name} comes to {float(value):g}")
+        raise VerificationError(f"the combination is not 0: {name} comes to {float(whole * columns.unit):g}")
 
 
 def _rounded(w: NDArray[Any]) -> Floats:
