@@ -73,7 +73,7 @@ def uses_a_name_that_is_not_there(self, w, x):
 
 
 def reads_a_string(self, w, x):
-    return dot(w, x) if self.mode == "fast" else 0.0
+    return dot(w, x) if len(self.mode) > 4 else 0.0
 
 
 def allocates(self, w, x):

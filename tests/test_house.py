@@ -42,7 +42,8 @@ def report(findings):
 SHARED = [
     # A loop in plain Python and its compiled form, which replaces it.
     (
-        {"address", "all_below", "lane_add", "lane_dot", "dense_class_sums", "sparse_class_sums"},
+        {"address", "all_below", "lane_add", "lane_dot", "lane_squares", "quotient"}
+        | {"dense_class_sums", "sparse_class_sums"},
         ["onlinear/engine/flat.py", "onlinear/engine/vectors.py"],
     ),
     ({"digits", "digits_of", "first_mark", "marks"}, ["onlinear/engine/*", "onlinear/streams/formats/text/*"]),

@@ -31,7 +31,23 @@ from onlinear.errors import DataError, ModelError, OnlinearError, ParameterError
 from onlinear.models.file import peek, read, write
 from onlinear.models.header import READING
 from onlinear.models.rule import BUILT_IN
-from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow, dot
+from onlinear.rules import (
+    AROW,
+    FTRL,
+    SCW,
+    AdaGrad,
+    AveragedPerceptron,
+    FixedShare,
+    MarginPerceptron,
+    NormalizedAdaGrad,
+    OnlineGradient,
+    PassiveAggressive,
+    Perceptron,
+    RandomizedWeightedMajority,
+    WeightedMajority,
+    Winnow,
+    dot,
+)
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.converge import Outcome
 from onlinear.runs.saved import load
@@ -51,6 +67,16 @@ RULES = [
     WeightedMajority(1.0, "negative"),
     RandomizedWeightedMajority(0.3, seed=2**63 - 1),
     RandomizedWeightedMajority("anytime"),
+    FixedShare(0.3, 0.1),
+    AROW(0.5),
+    AROW(full=True),
+    AdaGrad(),
+    AveragedPerceptron(),
+    FTRL(l1=0.1),
+    NormalizedAdaGrad(loss="hinge"),
+    OnlineGradient(loss="logistic"),
+    PassiveAggressive(2.0, "PA-II"),
+    SCW(variant="SCW-II"),
 ]
 LABELS = {
     "int": [-1, 1],

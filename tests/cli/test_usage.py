@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
         (["train", "--rul", "winnow"], "No such option '--rul'. Did you mean '--rule'?"),
         (
             ["train", "real.svm", "--rule", "perceptrn"],
-            "no rule 'perceptrn' (did you mean 'perceptron'?); there are margin-",
+            "no rule 'perceptrn' (did you mean 'perceptron'?); there are arow, ada-grad, averaged-perceptron, ",
         ),
         (
             ["train", "real.svm", "--rule", "winnow(bet=1)"],

@@ -195,7 +195,7 @@ def _from_file(path: Path, hint: str) -> ModuleType:
 
 
 def _kebab(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
 def _plain(name: str) -> str:

@@ -13,7 +13,9 @@ cache can be read where a user's module no longer exists.
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
+import operator
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -21,13 +23,14 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import datamodel, errors
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import infer_global
 from numba.extending import (
-    NativeValue,
+    intrinsic,
     models,
     overload,
     overload_method,
@@ -35,7 +38,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import algebra, draws, flat, rows, vectors
+from onlinear.engine import algebra, draws, flat, rows, steps, vectors
 from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
@@ -56,11 +59,16 @@ _lock = threading.RLock()
 """Held while numba learns a new type: its registries are not thread-safe."""
 
 
-class TextType(types.Opaque):
-    """A string among a rule's hyper-parameters: carried along, but closed to compiled code."""
+class TextType(types.Type):
+    """A string among a rule's hyper-parameters: a number in compiled code, which can compare it with constants."""
 
     def __init__(self) -> None:
-        super().__init__("text (not available in compiled methods)")
+        super().__init__("text, which compiled code can only compare with a constant")
+
+
+def text_code(text: str) -> int:
+    """Return the number that stands for a string in compiled code, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 class RecordType(types.NamedTuple):
@@ -90,13 +98,32 @@ class RecordType(types.NamedTuple):
         return RecordType, self.record
 
 
-register_model(TextType)(models.OpaqueModel)
+@register_model(TextType)
+class _TextModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.IntType(64))
+
+
 register_model(RecordType)(datamodel.models.TupleModel)
 
 
 @unbox(TextType)
 def _unbox_text(typ: Any, obj: Any, context: Any) -> Any:
-    return NativeValue(context.context.get_dummy_value())
+    return context.unbox(types.int64, obj)
+
+
+@intrinsic
+def _code_of(typing_context: Any, text: Any) -> Any:
+    """Return the number of a string."""
+    return types.int64(text), lambda context, builder, signature, args: args[0]
+
+
+@overload(operator.eq, prefer_literal=True, strict=False)
+def _same_text(text: Any, constant: Any) -> Any:
+    if not (isinstance(text, TextType) and isinstance(constant, types.StringLiteral)):
+        return None
+    code = text_code(constant.literal_value)
+    return lambda text, constant: _code_of(text) == code
 
 
 def _record_type(value: Any, *, readonly: bool = False) -> RecordType:
@@ -166,7 +193,7 @@ def _teach_operation(operation: Callable[..., Any], forms: dict[type, Any], inli
 
 _INLINE = {rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
 
-for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS).items():
+for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS | steps.OPERATIONS).items():
     _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
 for _plain in (
     flat.entries_norm,
@@ -181,6 +208,11 @@ for _plain in (
     algebra.row_value,
     algebra.is_binary,
     algebra.is_advice,
+    steps.entry,
+    steps.over_root,
+    steps.grow_scale_at,
+    steps.adapt_at,
+    steps.lead_at,
     all_finite,
     best_but,
     is_refusal,
@@ -191,7 +223,9 @@ for _plain in (
 teach(draws.unsigned, lambda n: np.uint64(n))
 teach_intrinsic(flat.address, vectors.address)
 teach_intrinsic(flat.lane_dot, vectors.lane_dot)
+teach_intrinsic(flat.lane_squares, vectors.lane_squares)
 teach_intrinsic(flat.lane_add, vectors.lane_add)
+teach_intrinsic(flat.quotient, vectors.quotient)
 teach_intrinsic(flat.all_below, vectors.all_below)
 # These loops are long: they stay functions of their own.
 teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
@@ -273,6 +307,8 @@ class Runner:
     def __init__(self, rule: Any) -> None:
         self.rule = rule
         self._type = self._rule_type()
+        numbers = (text_code(value) if isinstance(value, str) else value for value in rule)
+        self._argument = tuple.__new__(type(rule), numbers)
         self._entries: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, function: Callable[..., Any], state: Any, *args: Any) -> Any:
@@ -280,7 +316,7 @@ class Runner:
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = self._compile(function, state, args)
-        return entry(self.rule, state, *args)
+        return entry(self._argument, state, *args)
 
     def _rule_type(self) -> RecordType:
         try:

@@ -44,10 +44,23 @@ def lane_dot(a: Any, i: int, b: Any, j: int, n: int) -> float:
     lanes = [0.0] * LANES
     for k in range(n):
         lanes[k % LANES] += float(a[i + k]) * float(b[j + k])
+    return _sum_of_lanes(lanes)
+
+
+def _sum_of_lanes(lanes: list[float]) -> float:
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [lanes[k] + lanes[half + k] for k in range(half)]
     return lanes[0]
+
+
+def lane_squares(a: Any, i: int, b: Any, j: int, n: int, scale: float) -> float:
+    """Return Σ a[i+k]·(scale·b[j+k])² over n entries of two flat runs, summed in lanes."""
+    lanes = [0.0] * LANES
+    for k in range(n):
+        v = float(b[j + k]) * scale
+        lanes[k % LANES] += float(a[i + k]) * (v * v)
+    return _sum_of_lanes(lanes)
 
 
 def lane_add(a: Any, i: int, c: float, b: Any, j: int, n: int) -> None:
@@ -79,6 +92,13 @@ def sparse_class_sums(
         for k in range(i, i + n):
             score += float(w[(int(indices[k]) + bias) * classes + r]) * (float(values[k]) * scale)
         scores[first + r] = score
+
+
+def quotient(a: float, b: float) -> float:
+    """Return a/b as the processor divides: infinite or NaN where b is 0, which costs no test in compiled code."""
+    if b != 0.0:
+        return a / b
+    return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
 def all_below(a: Any, i: int, n: int, limit: int) -> bool:

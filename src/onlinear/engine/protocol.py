@@ -73,7 +73,8 @@ _METHODS = (
         compiled=False,
         text="""
         The weights to show and to predict with after learning, an array like ``w``, where they differ from those
-        that learn: an average, for example. `score` is then called with these weights in place of ``w``.
+        that learn: an average, for example. `score` is then called with these weights in place of ``w``. Where `score`
+        reads more than ``w``, a whole state.
         """,
     ),
     Method(

@@ -40,29 +40,64 @@ def lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         first, second = (_Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
-        total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
-        sums = builder.bitcast(total, _DOUBLE.as_pointer())
         # Rows seldom begin at a cache line, and a load of 64 bytes would then straddle two.
         width = LANES // 2 if first.entry == second.entry == _DOUBLE else LANES
 
-        def step(offset: Any, mask: Any) -> None:
-            wide = width if mask is None else LANES
-            for lane in range(0, LANES, wide):
-                at = builder.bitcast(
-                    builder.gep(sums, [ir.Constant(_INT, lane)]), ir.VectorType(_DOUBLE, wide).as_pointer()
-                )
-                here = builder.add(offset, ir.Constant(_WORD, lane))
-                product = builder.fmul(first.load(here, mask, wide), second.load(here, mask, wide))
-                builder.store(builder.fadd(builder.load(at), product), at)
+        def term(offset: Any, mask: Any, wide: int) -> Any:
+            return builder.fmul(first.load(offset, mask, wide), second.load(offset, mask, wide))
 
-        _for_each_vector(builder, args[4], step)
-        vector, width = builder.load(total), LANES
-        while width > 1:
-            low, high = (_part(builder, vector, begin, width // 2) for begin in (0, width // 2))
-            vector, width = builder.fadd(low, high), width // 2
-        return builder.extract_element(vector, ir.Constant(_INT, 0))
+        return _lane_sum(builder, args[4], term, width)
 
     return types.float64(a, types.intp, b, types.intp, types.intp), generate
+
+
+@intrinsic
+def lane_squares(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any, scale: Any) -> Any:
+    """Return Σ a[i+k]·(scale·b[j+k])² over n entries, in lanes like `lane_dot`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first, second = (_Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
+        factor = _spread(builder, args[5], _DOUBLES)
+
+        def term(offset: Any, mask: Any, wide: int) -> Any:
+            v = builder.fmul(second.load(offset, mask, wide), factor)
+            return builder.fmul(first.load(offset, mask, wide), builder.fmul(v, v))
+
+        return _lane_sum(builder, args[4], term, LANES)
+
+    return types.float64(a, types.intp, b, types.intp, types.intp, types.float64), generate
+
+
+def _lane_sum(builder: Any, n: Any, term: Callable[[Any, Any, int], Any], width: int) -> Any:
+    """Build the sum of n terms: a vector of LANES sums, `width` of them at a time, whose halves are then added."""
+    total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
+    sums = builder.bitcast(total, _DOUBLE.as_pointer())
+
+    def step(offset: Any, mask: Any) -> None:
+        wide = width if mask is None else LANES
+        for lane in range(0, LANES, wide):
+            at = builder.bitcast(
+                builder.gep(sums, [ir.Constant(_INT, lane)]), ir.VectorType(_DOUBLE, wide).as_pointer()
+            )
+            here = builder.add(offset, ir.Constant(_WORD, lane))
+            builder.store(builder.fadd(builder.load(at), term(here, mask, wide)), at)
+
+    _for_each_vector(builder, n, step)
+    vector, size = builder.load(total), LANES
+    while size > 1:
+        low, high = (_part(builder, vector, begin, size // 2) for begin in (0, size // 2))
+        vector, size = builder.fadd(low, high), size // 2
+    return builder.extract_element(vector, ir.Constant(_INT, 0))
+
+
+@intrinsic
+def quotient(typing_context: Any, a: Any, b: Any) -> Any:
+    """Return a/b as the processor divides."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fdiv(args[0], args[1])
+
+    return types.float64(types.float64, types.float64), generate
 
 
 @intrinsic

@@ -106,13 +106,16 @@ def final_state(rule: Any, n: int, arrays: Any) -> Any:
         raise RuleError(
             f"rule {name}: final() failed: {type(error).__name__}: {error}{place_in_rule(error)}"
         ) from error
+    state = final if hasattr(final, "_fields") and type(final) is type(arrays) else None
+    final = final if state is None else state.w
     if not (isinstance(final, np.ndarray) and final.dtype == np.float64 and final.shape == w.shape):
         shown = f"shape {final.shape} of {final.dtype}" if isinstance(final, np.ndarray) else type(final).__name__
         raise RuleError(f"rule {name}: final() returned {shown}; it must return a float64 array of shape {w.shape}")
     if not is_finite(final):
         raise RuleError(f"rule {name}: final() returned weights that are not finite")
-    final = sealed(np.array(final, order="C"))
-    return final if isinstance(arrays, np.ndarray) else arrays._replace(w=final)
+    if state is None:
+        state = final if isinstance(arrays, np.ndarray) else arrays._replace(w=final)
+    return each_array(lambda array: sealed(np.array(array, order="C")), state)
 
 
 def rule_for_width(rule: Any, n: int) -> Any:

@@ -199,6 +199,76 @@ class AnytimeMajority(NamedTuple):
         return expert_potentials(pool)
 
 
+@rule(inputs="advice")
+class FixedShare(NamedTuple):
+    """Fixed share: weighted majority in which each expert passes a share of its weight on to the others, every round.
+
+    First ``w_n ← (1−η)·w_n`` where expert n erred; then ``w_n ← (1−α)·w_n + α·(Σ_{m≠n} w_m)/(N−1)``. No weight becomes
+    so small that its expert could not come back soon: for streams in which the best expert changes. The theorem of the
+    paper is about other predictions; for the weighted vote no bound is known.
+
+    Parameters
+    ----------
+    eta : float
+        η, with 0 < η ≤ 1.
+    share : float
+        α, with 0 ≤ α < 1; with 0 it is `WeightedMajority`.
+    tie : {"mistake", "negative", "positive"}
+        What a drawn vote predicts.
+
+    References
+    ----------
+    Herbster & Warmuth (1998), Tracking the best expert, Machine Learning 32.
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> advice = [[1, -1]] * 40 + [[-1, 1]] * 40  # the first expert is right, then the second
+    >>> rules = onlinear.rules.WeightedMajority(), onlinear.rules.FixedShare()
+    >>> [onlinear.run(rule, advice, [1] * 80, classes=(-1, 1)).mistakes for rule in rules]
+    [41, 7]
+    """
+
+    eta: float = 0.5
+    share: float = 0.01
+    tie: Tie = "mistake"
+
+    def check(self) -> None:
+        check_number(self, "eta", above=0.0, most=1.0)
+        check_number(self, "share", least=0.0, below=1.0)
+
+    def start(self, n: int) -> Pool:
+        return new_pool(n)
+
+    def score(self, pool: Pool, x: Row) -> float:
+        return vote(pool, x)
+
+    def update(self, pool: Pool, x: Row, y: float, score: float, mistake: bool) -> bool:
+        erred = punish(pool, x, y, 1.0 - self.eta)
+        if erred:
+            pass_on(pool, self.share)
+        return erred
+
+    def potentials(self, pool: Pool) -> dict[str, Any]:
+        """Return the experts' weights, up to a common factor (the largest is 1), and mistakes."""
+        return expert_potentials(pool)
+
+
+def pass_on(pool: Pool, share: float) -> None:
+    """Let each expert pass a share of its weight on to the others; then divide all weights by their mean."""
+    N = pool.w.size
+    total = float(pool.total[0])
+    for n in range(N):
+        w = float(pool.w[n])
+        if N > 1:
+            w = (1.0 - share) * w + share * (total - w) / float(N - 1)
+        pool.w[n] = w * float(N) / total
+    total = 0.0
+    for n in range(N):
+        total += pool.w[n]
+    pool.total[0] = total
+
+
 def follow(seed: int, t: int, score: float) -> int:
     """Return +1 with probability (1 + score)/2, the weight of the experts that say so; otherwise −1."""
     return 2 * (uniform(seed, t) < 0.5 * (1.0 + score)) - 1

@@ -82,9 +82,10 @@ def rule(
 ) -> Any:
     """Make a `typing.NamedTuple` a rule: hyper-parameters and an update step.
 
-    The fields are numbers (or strings, which compiled methods cannot read). The methods are plain
-    Python in the algebra of a row, `dot`, `add`, `squared_norm`, `size`, `index`, `value`, `weight`, `trial`, and run
-    compiled over every layout:
+    The fields are numbers, or strings, which compiled methods can only compare with constants:
+    ``self.loss == "hinge"``. The methods are plain Python in the algebra of a row, `dot`, `add`, `squared_norm`,
+    `size`, `index`, `value`, `weight`, `trial`, and of rules that keep more than weights, `dot_squares`,
+    `add_squares`, `add_scaled`, `add_rooted`, `shrink`; they run compiled over every layout:
 
     {required}
 
@@ -109,7 +110,7 @@ def rule(
         weights.
     linear : bool
         Promise that `score` returns ⟨w,x⟩, that is ``dot(w, x)``, and that its sign is the prediction; then the rule
-        learns more than two classes.
+        learns more than two classes. Of a rule with `final`, it is a promise about the final weights.
     inputs : {"real", "binary", "advice"}
         Any finite numbers; 0 or 1; or ±1 in every column.
     tie : {"mistake", "negative", "positive"}

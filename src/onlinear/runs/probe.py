@@ -12,7 +12,7 @@ from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import address
 from onlinear.engine.rows import DenseRow, SingleRow, SparseRow
 from onlinear.errors import ParameterError, RuleError
-from onlinear.models.state import each_array, new_state, sealed, weights_of
+from onlinear.models.state import each_array, final_state, new_state, sealed, weights_of
 from onlinear.rules.rule import predicts_by_sign
 
 _SCALES = [2.0**k for k in (-300, -200, -100, -40, -20, -8, -4, -1, 0, 1, 4, 8, 20, 40, 100, 200, 300)]
@@ -64,7 +64,8 @@ def _check_writes(rule: Any, arrays: Any, x: SingleRow) -> None:
 def check_linear(rule: Any, n: int) -> None:
     """Raise a `RuleError` unless the score of a rule is ⟨w,x⟩ at random points, and its sign the prediction.
 
-    The rule is the one for its number of features, and its state has n per-feature entries.
+    The rule is the one for its number of features, and its state has n per-feature entries. Where the rule has final
+    weights, its score is tried with these.
     """
     passed = _linear.setdefault(type(rule), set())
     key = (n, *(field.tobytes() if isinstance(field, np.ndarray) else repr(field) for field in rule))
@@ -83,9 +84,10 @@ def check_linear(rule: Any, n: int) -> None:
         x = _random_row(rng, n, k)
         # Multiples of a power of two: ⟨w,x⟩ is exact whatever the order of the sum.
         w[:] = rng.integers(-64, 65, n) * scale
-        expected = dot(w, x)
+        tried = final_state(rule, n, state) if hasattr(rule, "final") else state
+        expected = dot(weights_of(tried), x)
         try:
-            found = float(rule.score(state, x))
+            found = float(rule.score(tried, x))
         except RULE_FAULTS as error:
             raise RuleError(f"rule {name}: score() failed at a random point: {error}{place_in_rule(error)}") from error
         if found != expected:

@@ -1,0 +1,267 @@
+"""Rules as they stand in the papers, over lists of Python floats: slow, obvious, and without anything of the library.
+
+Each class has the weights `w`; `step(x, y, a)` learns from an example of weight a, and returns how near it came to a
+point where the rule jumps: there, rounding may part two computations.
+"""
+
+import math
+from statistics import NormalDist
+
+
+def dot(u, v):
+    return math.fsum(a * b for a, b in zip(u, v, strict=True))
+
+
+class Base:
+    def __init__(self, n):
+        self.w = [0.0] * n
+
+    def score(self, x):
+        return dot(self.w, x)
+
+    @property
+    def shown(self):
+        return self.w
+
+    def move(self, a, x):
+        self.w = [w + a * v for w, v in zip(self.w, x, strict=True)]
+
+
+class Averaged(Base):
+    """Freund & Schapire 1999: predict with the mean of the weights after each round."""
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.past = []
+
+    @property
+    def shown(self):
+        if not self.past:
+            return self.w
+        return [math.fsum(column) / len(self.past) for column in zip(*self.past, strict=True)]
+
+    def score(self, x):
+        return dot(self.shown, x)
+
+    def step(self, x, y, a):
+        edge = abs(dot(self.w, x)) or 1.0
+        if y * dot(self.w, x) <= 0:
+            self.move(a * y, x)
+        self.past.append(list(self.w))
+        return edge
+
+
+class PassiveAggressive(Base):
+    """Crammer et al. 2006, Figure 1."""
+
+    def __init__(self, n, C=1.0, variant="PA-I"):
+        super().__init__(n)
+        self.C, self.variant = C, variant
+
+    def step(self, x, y, a):
+        loss, square = max(0.0, 1 - y * self.score(x)), dot(x, x)
+        if loss == 0 or square == 0 or a == 0:
+            return 1.0
+        sizes = {
+            "PA": loss / square,
+            "PA-I": min(self.C * a, loss / square),
+            "PA-II": loss / (square + 1 / (2 * self.C * a)),
+        }
+        self.move(sizes[self.variant] * y, x)
+        return 1.0
+
+
+class Gradient(Base):
+    """Whatever follows the gradient ℓ′·x of a loss."""
+
+    def __init__(self, n, loss="hinge"):
+        super().__init__(n)
+        self.loss, self.t = loss, 0
+
+    def slope(self, s, y):
+        if self.loss == "logistic":
+            return -y / (1 + math.exp(y * s))
+        return -y if y * s < 1 else 0.0
+
+    def step(self, x, y, a):
+        self.t += 1
+        s = self.score(x)
+        self.descend(x, y, s, self.slope(s, y) * a, a)
+        return abs(1 - y * s) if self.loss == "hinge" else 1.0
+
+
+class OnlineGradient(Gradient):
+    """Zinkevich 2003, without projection."""
+
+    def __init__(self, n, eta0=1.0, power=0.5, loss="hinge"):
+        super().__init__(n, loss)
+        self.eta0, self.power = eta0, power
+
+    def descend(self, x, y, s, g, a):
+        self.move(-self.eta0 * self.t**-self.power * g, x)
+
+
+class AdaGrad(Gradient):
+    """Duchi, Hazan & Singer 2011, Figure 1: diagonal, δ = 0 with the pseudo-inverse, no domain."""
+
+    def __init__(self, n, eta=0.5, loss="hinge"):
+        super().__init__(n, loss)
+        self.eta, self.G = eta, [0.0] * n
+
+    def descend(self, x, y, s, g, a):
+        for j, v in enumerate(x):
+            self.G[j] += (g * v) ** 2
+            if self.G[j] > 0:
+                self.w[j] -= self.eta * g * v / math.sqrt(self.G[j])
+
+
+class NormalizedAdaGrad(Gradient):
+    """Ross, Mineiro & Langford 2013, Algorithm 2 (NAG), with invariant steps; predicted before scales grow."""
+
+    def __init__(self, n, eta=0.5, loss="logistic"):
+        super().__init__(n, loss)
+        self.eta, self.s, self.G, self.T, self.N = eta, [0.0] * n, [0.0] * n, 0.0, 0.0
+
+    def descend(self, x, y, s, g, a):
+        slope = self.slope(s, y)
+        if slope == 0 or a == 0:
+            return
+        for j, v in enumerate(x):
+            if abs(v) > self.s[j]:
+                if self.s[j] > 0:
+                    self.w[j] *= self.s[j] / abs(v)
+                self.s[j] = abs(v)
+            self.G[j] += a * (slope * v) ** 2
+        active = [j for j, v in enumerate(x) if v != 0]
+        if not active:
+            return
+        self.T += a
+        self.N += a * math.fsum((x[j] / self.s[j]) ** 2 for j in active)
+        factor = math.sqrt(self.T / self.N)
+        rates = {j: factor / (self.s[j] * math.sqrt(self.G[j])) for j in active}
+        reach = math.fsum(x[j] ** 2 * rate for j, rate in rates.items())
+        far = self.distance(y * s, self.eta * a * reach)
+        for j, rate in rates.items():
+            self.w[j] += y * far / reach * rate * x[j]
+
+    def distance(self, z, h):
+        """Move z with the speed of the loss for the time h: exactly for the hinge, by bisection for the logistic."""
+        if self.loss == "hinge":
+            return min(h, 1 - z)
+        low, high = 0.0, h
+        for _ in range(200):
+            middle = (low + high) / 2
+            if middle + math.exp(z) * math.expm1(middle) < h:
+                low = middle
+            else:
+                high = middle
+        return (low + high) / 2
+
+
+class FTRL(Gradient):
+    """McMahan et al. 2013, Algorithm 1."""
+
+    def __init__(self, n, alpha=0.1, beta=1.0, l1=0.0, l2=0.0):
+        super().__init__(n, "logistic")
+        self.alpha, self.beta, self.l1, self.l2 = alpha, beta, l1, l2
+        self.z, self.n = [0.0] * n, [0.0] * n
+
+    def descend(self, x, y, s, g, a):
+        for j, v in enumerate(x):
+            if g * v == 0:
+                continue
+            sigma = (math.sqrt(self.n[j] + (g * v) ** 2) - math.sqrt(self.n[j])) / self.alpha
+            self.z[j] += g * v - sigma * self.w[j]
+            self.n[j] += (g * v) ** 2
+            if abs(self.z[j]) <= self.l1:
+                self.w[j] = 0.0
+            else:
+                rate = (self.beta + math.sqrt(self.n[j])) / self.alpha + self.l2
+                self.w[j] = -(self.z[j] - math.copysign(self.l1, self.z[j])) / rate
+
+
+class Gaussian(Base):
+    """A mean and a matrix Σ, of which only the diagonal is kept unless it is full."""
+
+    def __init__(self, n, full=False):
+        super().__init__(n)
+        self.full, self.S = full, [[float(i == j) for j in range(n)] for i in range(n)]
+
+    def spread(self, x):
+        return [dot(row, x) for row in self.S]
+
+    def change(self, a, b, x):
+        u = self.spread(x)
+        self.move(a, u)
+        for i in range(len(x)):
+            for j in range(len(x)):
+                if self.full or i == j:
+                    self.S[i][j] -= b * u[i] * u[j]
+
+
+class AROW(Gaussian):
+    """Crammer, Kulesza & Dredze 2009, Figure 1."""
+
+    def __init__(self, n, r=1.0, full=False):
+        super().__init__(n, full)
+        self.r = r
+
+    def step(self, x, y, a):
+        m, v = self.score(x), dot(self.spread(x), x)
+        if m * y < 1 and a > 0 and v > 0:
+            beta = 1 / (v + self.r / a)
+            self.change(max(0.0, 1 - y * m) * beta * y, beta, x)
+        return 1.0
+
+
+class SCW(Gaussian):
+    """Wang, Zhao & Hoi 2012, Propositions 1 and 2."""
+
+    def __init__(self, n, eta=0.9, C=1.0, variant="SCW-I", full=False):
+        super().__init__(n, full)
+        self.phi, self.C, self.variant = NormalDist().inv_cdf(eta), C, variant
+
+    def step(self, x, y, a):
+        m, v, phi, C = y * self.score(x), dot(self.spread(x), x), self.phi, self.C * a
+        if v == 0 or C == 0 or phi * math.sqrt(v) - m <= 0:
+            return 1.0
+        if self.variant == "SCW-I":
+            psi, zeta = 1 + phi**2 / 2, 1 + phi**2
+            alpha = (-m * psi + math.sqrt(m**2 * phi**4 / 4 + v * phi**2 * zeta)) / (v * zeta)
+            alpha = min(C, max(0.0, alpha))
+        else:
+            n = v + 1 / (2 * C)
+            gamma = phi * math.sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
+            alpha = max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
+        u = (-alpha * v * phi + math.sqrt(alpha**2 * v**2 * phi**2 + 4 * v)) ** 2 / 4
+        self.change(alpha * y, alpha * phi / (math.sqrt(u) + v * alpha * phi), x)
+        return 1.0
+
+
+class Outcome:
+    """What an oracle has done with examples: scores, mistakes, weights, and how near it came to a jump."""
+
+    def __init__(self, oracle, X, y, weights, *, intercept, classes=None):
+        self.mistakes, self.scores, self.edge = [], [], math.inf
+        for t, (row, label, a) in enumerate(zip(X, y, weights, strict=True)):
+            x, y_t = [1.0] * intercept + [float(v) for v in row], label
+            if classes is not None:
+                x, y_t = self.pair(oracle, x, label, classes)
+            score = oracle.score(x) if classes is None else dot(oracle.w, x)
+            self.edge = min(self.edge, abs(score) or 1.0)
+            self.scores.append(score)
+            if y_t * score <= 0:
+                self.mistakes.append(t)
+            self.edge = min(self.edge, oracle.step(x, y_t, float(a)))
+        self.w = oracle.shown
+
+    def pair(self, oracle, x, right, k):
+        """The example against its best wrong class: entry j of class r stands at j·k + r."""
+        totals = [dot(oracle.w[r::k], x) for r in range(k)]
+        wrong = max((r for r in range(k) if r != right), key=lambda r: (totals[r], -r))
+        rivals = [abs(totals[wrong] - totals[r]) for r in range(k) if r not in (right, wrong)]
+        self.edge = min([self.edge, *(gap for gap in rivals if gap > 0)])
+        pair = [0.0] * (len(x) * k)
+        pair[right::k] = x
+        pair[wrong::k] = [-v for v in x]
+        return pair, 1
