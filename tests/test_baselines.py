@@ -228,3 +228,12 @@ def test_json_has_the_numbers(tmp_path):
     assert end["baselines"] == {"rounds": 430, "mistakes": end["mistakes"], "majority": 30, "last_label": 2}
     assert end["order"]["noticed"] == 128
     assert end["order"]["log_evidence"] > 7
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "majority", "last_label", "found"),
+    [(5, 6, 4, (False, True)), (5, 3, 4, (True, False)), (5, 4, 3, (True, True)), (5, 5, 5, (False, False))],
+)
+def test_which_baseline_is_better(mistakes, majority, last_label, found):
+    baselines = Baselines(10, mistakes, majority, last_label)
+    assert (baselines.majority_is_better, baselines.last_label_is_best) == found

@@ -100,6 +100,12 @@ def evidence_of(numbers, k):
     return counts, pairs, recent, sum(map(log_rates, past))
 
 
+def test_a_part_may_begin_with_a_negative_label_whatever_its_code():
+    for numbers in ([1, 0], [1, 1, 0, 0, 1]):
+        parts = [record_of(numbers, 2, range(1, len(numbers)), signs=signs) for signs in (True, False)]
+        assert [part.pairs.tolist() for part in parts] == [record_of(numbers, 2).pairs.tolist()] * 2
+
+
 @given(st.integers(0, 255), st.integers(1, 3000), st.integers(0, 3000), st.lists(st.integers(0, 6000), max_size=3))
 def test_long_stretches_of_two_labels_are_counted_as_single_ones_are(seed, n, stretch, cuts):
     """Where one label is far ahead many labels are counted at a time."""
