@@ -513,4 +513,6 @@ def test_a_halting_loop_of_winnow():
     X, y = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), [1, 1, -1, 1]
     certificate = onlinear.certify(onlinear.converge(Winnow(), X, y), X, y)
     assert "4 mistakes < 14 (28.6% of it)" in repr(certificate)
+    [bound] = [bound for bound in certificate.bounds if "Winnow" in bound.theorem]
+    assert "labels all 4 examples" in " ".join(bound.checked)
     assert certificate.difficulty is None

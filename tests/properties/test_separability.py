@@ -13,6 +13,7 @@ from exact_oracle import is_separable, signed_rows
 from onlinear.errors import DataError, VerificationError
 from onlinear.theory import Examples, Inseparable, Separable, Undecided
 from onlinear.theory.check import exact
+from onlinear.theory.check.verdict import show_share
 from onlinear.theory.search import decide
 from strategies import LAYOUTS, as_layout, in_blocks, labels, separable
 
@@ -232,3 +233,8 @@ def test_shares_of_many_digits_are_reduced_once(monkeypatch):
     with pytest.raises(VerificationError, match="the combination is not 0: feature 0 comes to 1001"):
         claimed.verify(X, [1, 1])
     assert len(made) == 1
+
+
+def test_a_short_share_is_shown_in_full():
+    assert [show_share(Fraction(1, n)) for n in (2, 2**20 - 1)] == ["1/2", "1/1048575"]
+    assert show_share(Fraction(1, 2**20)) == "≈9.537e-07"
