@@ -1,5 +1,6 @@
 """Evaluation: the measures of scikit-learn in one reading, an exact interval, and what is said about odd data."""
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -301,8 +302,30 @@ def test_examples_that_are_often_equal_are_no_sign_of_the_training_data():
     X, y = rng.integers(0, 2, (400, 3)) * 1.0, np.arange(400) // 2 % 2
     run = onlinear.train(Perceptron(), X[:200], y[:200])
     found = run.evaluate(X[200:], y[200:])
-    assert (found.trained_on, found.no_interval) == (1.0, "")
-    assert fact(found, "overlap") == ["about 100% of the examples also occur in the training data"]
+    why = "these examples occur in the training data, so this may be no estimate for new ones"
+    assert (found.trained_on, found.no_interval) == (1.0, why)
+    found = run.evaluate([*X[200:208], [0.5, 0.0, 0.0], [0.0, 0.5, 0.0]], [0, 1] * 5)
+    assert (found.interval is None, found.no_interval) == (False, "")
+    assert "of the examples also occur in the training data" in fact(found, "overlap")[0]
+
+
+def test_data_that_were_read_twice_are_noticed():
+    X, y = onlinear.datasets.noisy(n=300, seed=3)
+    twice = onlinear.train(Perceptron(), X, y, state=onlinear.train(Perceptron(), X, y))
+    assert "these examples occur in the training data" in twice.evaluate(X, y).no_interval
+
+
+def test_examples_from_arrays_are_not_recognised():
+    X, y = onlinear.datasets.noisy(n=300, seed=3)
+    run = onlinear.run(Perceptron(), X[150:], y[150:], state=onlinear.train(Perceptron(), X[:150], y[:150]))
+    assert run.evaluate(X[150:], y[150:]).trained_on is None
+
+
+def test_a_state_without_rounds_can_be_evaluated():
+    X, y = onlinear.datasets.noisy(n=30, seed=3)
+    state = onlinear.train(Perceptron(), X, y).state
+    empty = dataclasses.replace(state, rounds=0, updates=0, mistakes_by_class=(0, 0), labels=None)
+    assert onlinear.Run(empty).evaluate(X, y).trained_on == 1.0
 
 
 def test_no_interval_without_independence():

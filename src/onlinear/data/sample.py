@@ -15,6 +15,8 @@ from onlinear.engine.flat import address
 from onlinear.engine.runner import kernel
 
 SIZE = 512
+_FEWEST = 20
+"""The number of hashes from which on a share is estimated."""
 _LARGEST = 2**64 - 1
 
 
@@ -43,10 +45,14 @@ class HashSample:
         return (SIZE - 1) / (self.limit / 2.0**64) if full else float(self.hashes.size)
 
     def share_in(self, other: HashSample) -> float | None:
-        """Return an estimate of the share of these examples that are also among the others; None if it is unknown."""
+        """Return an estimate of the share of these examples that are also among the others; None if it is unknown.
+
+        It is exact if both samples are complete; otherwise few hashes would prove little.
+        """
         limit = min(self.limit, other.limit)
         comparable = self.hashes[self.hashes <= limit]
-        return float(np.isin(comparable, other.hashes).mean()) if comparable.size else None
+        known = comparable.size >= (1 if limit == _LARGEST else _FEWEST)
+        return float(np.isin(comparable, other.hashes).mean()) if known else None
 
 
 def write_small(plain: NDArray[np.uint64], turned: NDArray[np.uint64], limit: int, found: NDArray[np.uint64]) -> int:

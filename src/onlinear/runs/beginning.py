@@ -176,7 +176,7 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
     if n_features not in {None, learner.n_features}:
         raise ParameterError(f"n_features is {n_features}, but the state has {learner.n_features}")
     if stream is None:
-        learner.checksum = None
+        learner.checksum = learner.sample = None
         return learner
     stream.expect(learner.classes)
     stream.check_features(learner.names, learner.reading)

@@ -27,6 +27,8 @@ _INEXACT = 5e-10
 """More than the relative error of SciPy's quantiles, by which the interval is widened."""
 _BY_CHANCE = 0.25
 """The share of examples in the training data up to which a test is not taken for one on training data."""
+_NEARLY_ALL = 0.9
+"""From this share on there is no interval, even if many examples are equal to others."""
 
 
 def evaluate(
@@ -134,13 +136,15 @@ class Tally:
         """
         labels, sample = self._state.labels, HashSample(self._state.sample)
         rounds = self._state.rounds if labels is None else labels.rounds
-        return _BY_CHANCE + 2.0 * max(0.0, 1.0 - sample.distinct / rounds)
+        return _BY_CHANCE + 2.0 * max(0.0, 1.0 - sample.distinct / max(1, rounds))
 
     def _why_no_interval(self, trained_on: float | None) -> str:
         """Return why the assumptions of the interval do not hold, as far as it is known."""
         order = self._labels.order
-        if trained_on is not None and trained_on > self._share_by_chance():
+        if trained_on is not None and trained_on > min(self._share_by_chance(), _NEARLY_ALL):
             some = "" if trained_on == 1.0 else f"about {trained_on:.0%} of "
+            if self._share_by_chance() > _NEARLY_ALL:
+                return f"{some}these examples occur in the training data, so this may be no estimate for new ones"
             return f"the model was trained on {some}these examples, so this is no estimate for new ones"
         if np.count_nonzero(self._support) == 1:
             return "all examples have the same label, so this is no estimate for the others"
