@@ -131,3 +131,21 @@ def multiclass(X, y, classes, *, margin=None, sizes=None, intercept=False):
             weights[right] = [w + size * v for w, v in zip(weights[right], x, strict=True)]
             weights[wrong] = [w - size * v for w, v in zip(weights[wrong], x, strict=True)]
     return weights, mistakes, updates, scores, moved
+
+
+def fixed_share(X, y, *, eta, share, tie="mistake"):
+    """Weighted majority in which every expert passes a share of its weight on, in rounds with an error."""
+    n = len(X[0])
+    w, m = [1.0] * n, [0] * n
+    out = Outcome([])
+    for t, (advice, answer) in enumerate(zip(rows(X), y, strict=True)):
+        score = dot(w, advice) / math.fsum(w)
+        errs = [v != answer for v in advice]
+        w = [a * (1 - eta) if e else a for a, e in zip(w, errs, strict=True)]
+        if any(errs) and n > 1:
+            total = math.fsum(w)
+            w = [(1 - share) * a + share * (total - a) / (n - 1) for a in w]
+        m = [k + e for k, e in zip(m, errs, strict=True)]
+        out.record(t, answer, score, wrong(score, answer, tie), any(errs))
+    out.weights, out.expert_mistakes = w, m
+    return out

@@ -4,6 +4,18 @@ import numpy as np
 import pytest
 
 import onlinear
+from onlinear.engine.rows import DenseBlock, PairRow, SparseBlock, open_rows, row
+from onlinear.engine.steps import (
+    Proximal,
+    adapt,
+    add_rooted,
+    add_scaled,
+    add_squares,
+    dot_squares,
+    grow_scales,
+    lead,
+    shrink,
+)
 from onlinear.errors import DataError
 from onlinear.rules import (
     AROW,
@@ -31,6 +43,10 @@ RULES = [
     AROW(full=True),
     *(SCW(variant=variant) for variant in ("SCW-I", "SCW-II")),
 ]
+FINE = (Perceptron, AveragedPerceptron, OnlineGradient)
+"""They add up rows, and need no squares."""
+SMALLEST = (PassiveAggressive, NormalizedAdaGrad, AROW, SCW)
+"""Their step depends on the size of the row."""
 ROWS = {
     "zeros": [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]],
     "equal": [[0.3, -0.7]] * 6,
@@ -80,3 +96,44 @@ def test_rows_of_zeros_change_no_prediction(rule):
         assert (other[1::2] == 0.0).all()
     else:
         assert np.array_equal(other[::2], one)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if not isinstance(rule, FINE)], ids=repr)
+def test_rows_whose_square_overflows_are_refused(rule):
+    with pytest.raises(DataError, match="row 0: its values are too large to learn from; scale the inputs"):
+        onlinear.run(rule, [[1e200, 0.0]], [1], classes=(-1, 1))
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if isinstance(rule, SMALLEST)], ids=repr)
+def test_rows_of_zeros_are_no_updates(rule):
+    assert onlinear.run(rule, np.zeros((5, 2)), [1, -1, 1, 1, -1]).updates == 0
+
+
+@pytest.mark.parametrize("rule", [OnlineGradient(), AdaGrad(2.0), NormalizedAdaGrad(9.0, "hinge")], ids=repr)
+def test_no_update_where_the_loss_is_zero(rule):
+    run = onlinear.run(rule, [[3.0]] * 10, [1] * 10, classes=(-1, 1))
+    assert (run.updates, run.mistakes) == (1, 1)
+
+
+def first_row(layout):
+    block = DenseBlock(np.ones((1, 3)), 0, False)
+    if layout == "sparse":
+        block = SparseBlock(np.ones(3), np.arange(3), np.array([0, 3]), 3, 0, False)
+    x = row(open_rows(block), 0, 0)
+    return PairRow(x, 4, 0, 1) if layout == "pair" else x
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse", "pair"])
+@pytest.mark.parametrize("short", range(3))
+def test_an_array_that_is_too_short_for_a_step_is_refused(layout, short):
+    x = first_row(layout)
+    n = 12 if layout == "pair" else 3
+    w, s, r = (np.ones(n - (k == short)) for k in range(3))
+    calls = {
+        0: [lambda: dot_squares(w, x), lambda: add_squares(w, 1.0, x), lambda: shrink(w, 1.0, x)],
+        1: [lambda: add_scaled(w, 1.0, s, x), lambda: add_rooted(w, 1.0, s, x), lambda: grow_scales(w, s, x)],
+        2: [lambda: adapt(w, s, r, 1.0, x), lambda: lead(w, s, r, 1.0, Proximal(1.0, 1.0, 0.0, 0.0), x)],
+    }
+    for call in [one for number, group in calls.items() if number >= short for one in group]:
+        with pytest.raises(IndexError, match="fewer entries than there are features"):
+            call()

@@ -28,6 +28,7 @@ from onlinear.rules import (
     squared_norm,
     value,
 )
+from onlinear.rules.registry import ONLINE
 from strategies import as_layout, in_blocks, real
 
 X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
@@ -52,6 +53,27 @@ X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
 def test_hyper_parameters_out_of_range(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+def test_defaults():
+    """They are part of the interface: results depend on them."""
+    made = {name: cls() for name, cls in ONLINE.items() if cls is not MarginPerceptron}
+    tie = "tie='mistake'"
+    assert {name: repr(rule).removeprefix(name) for name, rule in made.items()} == {
+        "AROW": f"(r=1.0, full=False, {tie})",
+        "AdaGrad": f"(eta=0.5, loss='hinge', {tie})",
+        "AveragedPerceptron": f"({tie})",
+        "FTRL": f"(alpha=0.1, beta=1.0, l1=0.0, l2=0.0, {tie})",
+        "FixedShare": f"(eta=0.5, share=0.01, {tie})",
+        "NormalizedAdaGrad": f"(eta=0.5, loss='logistic', {tie})",
+        "OnlineGradient": f"(eta0=1.0, power=0.5, loss='hinge', {tie})",
+        "PassiveAggressive": f"(C=1.0, variant='PA-I', {tie})",
+        "Perceptron": f"({tie})",
+        "RandomizedWeightedMajority": "(eta=0.5, seed=0)",
+        "SCW": f"(eta=0.9, C=1.0, variant='SCW-I', full=False, {tie})",
+        "WeightedMajority": f"(eta=0.5, {tie})",
+        "Winnow": "(beta=1.0, threshold=None)",
+    }
 
 
 def test_numbers_of_any_kind_become_plain_ones():

@@ -5,13 +5,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, note
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 import naive
 import onlinear
 from onlinear.engine.draws import uniform
 from onlinear.rules import (
+    FixedShare,
     MarginPerceptron,
     Perceptron,
     RandomizedWeightedMajority,
@@ -92,6 +93,16 @@ def test_weighted_majority(data, tie, eta):
     X, y = data
     oracle = naive.experts(X, y, weight=lambda m, t: (1 - eta) ** m, predict=lambda s, t: naive.sign(s, tie))
     for run in learn_in_all_forms(WeightedMajority(eta, tie), X, y):
+        agree_experts(run, oracle)
+
+
+@given(data=advice(), eta=st.sampled_from([0.5, 0.9]), share=st.sampled_from([0.0, 0.1, 0.5]))
+def test_fixed_share(data, eta, share):
+    X, y = data
+    oracle = naive.fixed_share(X, y, eta=eta, share=share)
+    assume(all(abs(score) > 1e-9 for score in oracle.scores[1:]))  # rounding would decide a drawn vote
+    oracle.weights = np.array(oracle.weights) / max(oracle.weights)
+    for run in learn_in_all_forms(FixedShare(eta, share), X, y):
         agree_experts(run, oracle)
 
 
