@@ -4,8 +4,10 @@ import gc
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 import onlinear
+from onlinear.data.matrices import as_matrix
 from onlinear.engine.runner import PlainRunner
 from onlinear.rules import dot, rule
 from onlinear.runs import learner
@@ -64,3 +66,36 @@ def test_an_array_goes_the_same_way(monkeypatch):
     seen.clear()
     onlinear.run(Watcher(), [[MARK, 2.0], [0.0, 1.0]], [1, -1])
     assert seen == [{"DenseMatrix", "DenseBlock", "DenseRows", "DenseRow"}] * 2
+
+
+@rule
+class Counter(NamedTuple):
+    """Learns nothing, and counts how often it has to start."""
+
+    rate: float = 1.0
+
+    def start(self, n):
+        starts.append(n)
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x)
+
+    def update(self, w, x, y, score, mistake):
+        return False
+
+
+starts = []
+
+
+def test_room_is_made_for_many_features_at_a_time():
+    """Features that come one by one do not have the weights copied each time."""
+    starts.clear()
+    blocks = ((scipy.sparse.csr_array(np.eye(1, n, n - 1)), [n % 2]) for n in range(1, 400))
+    assert onlinear.run(Counter(), blocks, classes=(0, 1)).n_features == 399
+    assert len(starts) < 40
+
+
+def test_single_precision_is_not_widened():
+    X = np.asfortranarray(np.ones((4, 3), dtype=np.float32))
+    assert as_matrix(X).block(slice(0, 2)).values.dtype == np.float32

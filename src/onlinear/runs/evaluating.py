@@ -140,18 +140,17 @@ class Tally:
 
     def _why_no_interval(self, trained_on: float | None) -> str:
         """Return why the assumptions of the interval do not hold, as far as it is known."""
-        order = self._labels.order
-        if trained_on is not None and trained_on > min(self._share_by_chance(), _NEARLY_ALL):
-            some = "" if trained_on == 1.0 else f"about {trained_on:.0%} of "
-            if self._share_by_chance() > _NEARLY_ALL:
-                return f"{some}these examples occur in the training data, so this may be no estimate for new ones"
-            return f"the model was trained on {some}these examples, so this is no estimate for new ones"
+        order, by_chance = self._labels.order, self._share_by_chance()
+        known = trained_on is not None and trained_on > min(by_chance, _NEARLY_ALL)
+        these = "these examples" if trained_on in {None, 1.0} else f"about {trained_on:.0%} of these examples"
+        if known and by_chance <= _NEARLY_ALL:
+            return f"the model was trained on {these}, so this is no estimate for new ones"
         if np.count_nonzero(self._support) == 1:
             return "all examples have the same label, so this is no estimate for the others"
         if order is not None and order.noticed is not None:
             where = f"noticed at example {order.noticed:,}"
             return f"the labels are not in random order ({where}), so the examples are not independent"
-        return ""
+        return f"{these} occur in the training data, so this may be no estimate for new ones" if known else ""
 
     def _count(self, label: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
         k = self._support.size
