@@ -98,4 +98,4 @@ def test_room_is_made_for_many_features_at_a_time():
 
 def test_single_precision_is_not_widened():
     X = np.asfortranarray(np.ones((4, 3), dtype=np.float32))
-    assert as_matrix(X).block(slice(0, 2)).values.dtype == np.float32
+    assert as_matrix(X).block(slice(0, 2), 0, False).values.dtype == np.float32
