@@ -115,13 +115,14 @@ def multiclass(X, y, classes, *, margin=None, sizes=None, intercept=False):
     """
     X = list(rows(X, intercept=intercept))
     weights = [[0.0] * len(X[0]) for _ in range(classes)]
-    mistakes, updates, scores, moved = [], [], [], 0.0
+    mistakes, updates, scores, predictions, moved = [], [], [], [], 0.0
     for t, (x, right) in enumerate(zip(X, y, strict=True)):
         totals = [dot(w, x) for w in weights]
         best = max(total for r, total in enumerate(totals) if r != right)
         wrong = next(r for r, total in enumerate(totals) if r != right and total == best)
         ahead = totals[right] - best
         scores.append(ahead)
+        predictions.append(totals.index(max(totals)))
         if ahead <= 0:
             mistakes.append(t)
         size = 1.0 if sizes is None else sizes[t]
@@ -130,7 +131,7 @@ def multiclass(X, y, classes, *, margin=None, sizes=None, intercept=False):
             moved += size
             weights[right] = [w + size * v for w, v in zip(weights[right], x, strict=True)]
             weights[wrong] = [w - size * v for w, v in zip(weights[wrong], x, strict=True)]
-    return weights, mistakes, updates, scores, moved
+    return weights, mistakes, updates, scores, predictions, moved
 
 
 def fixed_share(X, y, *, eta, share, tie="mistake"):

@@ -84,6 +84,7 @@ def test_block_size_never_shows(rule, data, intercept, normalize):
             assert bits(parts) == bits(whole)
             assert parts.trace.scores.tobytes() == whole.trace.scores.tobytes()
             assert parts.trace.mistakes.tolist() == whole.trace.mistakes.tolist()
+            assert parts.trace.predictions.tolist() == whole.trace.predictions.tolist()
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE)
@@ -117,6 +118,7 @@ def test_scores_are_those_of_the_pass(rule, data):
         assert on.trace.scores[0].tobytes() == scores[0].tobytes()
     if abs(on.trace.scores[0]) > near:
         assert (on.mistakes > run.mistakes) == (shown[0] != y[0])
+        assert run.classes[on.trace.predictions[0]] == shown[0]
 
 
 @given(data=st.data())

@@ -87,12 +87,13 @@ def in_layout(data, k, layout, block, rule_, **options):
 
 
 def agree(run, oracle, intercept):
-    weights, mistakes, updates, scores, moved = oracle
+    weights, mistakes, updates, scores, predictions, moved = oracle
     found = np.column_stack([run.weights, run.intercept]) if intercept else run.weights
     assert np.array_equal(found, weights)
     assert run.trace.mistakes.tolist() == mistakes
     assert run.trace.updates.tolist() == updates
     assert np.array_equal(run.trace.scores, scores)
+    assert run.trace.predictions.tolist() == predictions
     assert (run.mistakes, run.updates, run.rounds) == (len(mistakes), len(updates), len(scores))
     assert run.state.steps == moved
 

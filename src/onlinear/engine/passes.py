@@ -27,6 +27,8 @@ REACH: Final = 1
 
 MISTAKE: Final = 1
 UPDATE: Final = 2
+PREDICTED: Final = 4
+"""What a pass records of a round: a mistake, an update, and this many times the number of the predicted class."""
 
 TOO_LARGE: Final = -math.inf
 """What `update` returns for an example whose values are too large for it; it must not have changed the state."""
@@ -105,7 +107,7 @@ def learn(
                 reach += step * length(x)
         if scores.size:
             scores[i] = score
-            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0)
+            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0) + PREDICTED * (y_hat > 0)
         i += 1
         progress[ROUNDS] = before + i  # at once: where the rule fails, this is the round
     counts[UPDATES] += updates
@@ -210,7 +212,8 @@ def learn_classes(
                 reach += step * length(PairRow(x, classes, right, wrong))
         if scores.size:
             scores[i] = score
-            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0)
+            shown = right if not mistake else wrong if score < 0.0 else min(right, wrong)
+            events[i] = MISTAKE * mistake + UPDATE * (step != 0.0) + PREDICTED * shown
         i += 1
         progress[ROUNDS] = before + i
     counts[UPDATES] += updates

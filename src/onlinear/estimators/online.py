@@ -85,13 +85,8 @@ class OnlineLinearClassifier(LinearClassifier):
             trace, labels = done.trace, done.classes
             if trace is None or labels.size != 2:
                 raise DataError(f"an expert must have two classes; this one has {labels.size}: {labels.tolist()}")
-            right = np.ones(done.rounds - trace.first_round, dtype=bool)
-            right[trace.mistakes - trace.first_round] = False
-            positive = (np.ravel(y) == labels[1]) == right
-            if done.rule.tie == "mistake":
-                positive &= trace.scores != 0.0  # a tie predicts the first class, whether or not it counts as a mistake
             self._keep(Run(done.state))
-            shown: NDArray[Any] = labels[positive.astype(np.intp)]
+            shown: NDArray[Any] = labels[trace.predictions]
             return shown
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:

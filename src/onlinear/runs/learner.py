@@ -41,7 +41,7 @@ from onlinear.runs.probe import check_linear, check_many_classes, check_read_onl
 from onlinear.spelling import option
 
 _NO_SCORES: Floats = np.empty(0)
-_NO_EVENTS = np.empty(0, dtype=np.uint8)
+_NO_EVENTS = np.empty(0, dtype=np.int32)
 
 
 class Learner:
@@ -267,7 +267,7 @@ class Learner:
         *,
         limit: int = -1,
         scores: Floats = _NO_SCORES,
-        events: NDArray[np.uint8] = _NO_EVENTS,
+        events: NDArray[np.int32] = _NO_EVENTS,
     ) -> int:
         """Learn from a block's rows from `first` on, until `limit` updates; return the first row not read.
 
@@ -292,7 +292,7 @@ class Learner:
         first: int,
         limit: int,
         scores: Floats,
-        events: NDArray[np.uint8],
+        events: NDArray[np.int32],
     ) -> int:
         additive, record = bool(self.rule.additive), (limit, self.counts, self.sums)
         if self.multiclass:

@@ -44,6 +44,9 @@ class Trace:
         The rounds in which a mistake was made, and a step taken.
     scores : float array
         The score of every round of this run, before the update.
+    predictions : int array
+        The number of the class that was predicted in every round, among the run's `classes`; a tie that counts as a
+        mistake predicts the first class, or the first of the best.
     potentials : dict
         Arrays with a row for each update, if potentials were requested: ``squared_norm``
         (and ``inner``, ``squared_distance`` with a comparator); for Winnow ``total_weight``, Φ; for
@@ -75,6 +78,7 @@ class Trace:
     mistakes: NDArray[np.int64]
     updates: NDArray[np.int64]
     scores: Floats
+    predictions: NDArray[np.int32]
     potentials: dict[str, NDArray[Any]]
     first_round: int
     before: dict[str, NDArray[Any]]
@@ -109,7 +113,7 @@ class Recorder:
     wanted: Potentials | None
     first_round: int
     scores: list[Floats] = field(default_factory=list)
-    events: list[NDArray[np.uint8]] = field(default_factory=list)
+    events: list[NDArray[np.int32]] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     width: int = -1
     """The number of features for which `comparator` and `now` were made."""
@@ -119,7 +123,7 @@ class Recorder:
 
     def learn(self, learner: Learner, block: Block, y: NDArray[np.int8]) -> int:
         """Learn from a block and record it; return the first row not read."""
-        scores, events = np.empty(y.size), np.empty(y.size, dtype=np.uint8)
+        scores, events = np.empty(y.size), np.empty(y.size, dtype=np.int32)
         if self.wanted is None:
             row = learner.learn(block, y, scores=scores, events=events)
         else:
@@ -129,7 +133,7 @@ class Recorder:
         return row
 
     def _learn_by_steps(
-        self, learner: Learner, block: Block, y: NDArray[np.int8], scores: Floats, events: NDArray[np.uint8]
+        self, learner: Learner, block: Block, y: NDArray[np.int8], scores: Floats, events: NDArray[np.int32]
     ) -> int:
         """Learn from a block, stopping after each update; return the first row not read."""
         self._look(learner)
@@ -165,13 +169,14 @@ class Recorder:
     def trace(self, learner: Learner) -> Trace:
         """Return what was collected."""
         self._look(learner)
-        events = np.concatenate([np.empty(0, dtype=np.uint8), *self.events])
+        events = np.concatenate([np.empty(0, dtype=np.int32), *self.events])
         done = self.updates
         potentials, before = self._potentials()
         return Trace(
             mistakes=self.first_round + np.flatnonzero(events & passes.MISTAKE),
             updates=self.first_round + np.flatnonzero(events & passes.UPDATE),
             scores=np.concatenate([np.empty(0), *self.scores]),
+            predictions=events // passes.PREDICTED,
             potentials=potentials,
             first_round=self.first_round,
             before=before,
