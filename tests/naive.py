@@ -150,3 +150,18 @@ def fixed_share(X, y, *, eta, share, tie="mistake"):
         out.record(t, answer, score, wrong(score, answer, tie), any(errs))
     out.weights, out.expert_mistakes = w, m
     return out
+
+
+def plurality(advice, y, classes, *, eta):
+    """Weighted majority over advice on several classes, in exact arithmetic."""
+    m = [0] * len(advice[0])
+    mistakes, predictions, ahead = [], [], []
+    for t, (named, right) in enumerate(zip(advice, y, strict=True)):
+        w = [(1 - eta) ** (k - min(m)) for k in m]
+        votes = [sum(a for a, r in zip(w, named, strict=True) if r == c) for c in range(classes)]
+        ahead.append((votes[right] - max(v for c, v in enumerate(votes) if c != right)) / sum(w))
+        predictions.append(votes.index(max(votes)))
+        if ahead[-1] <= 0:
+            mistakes.append(t)
+        m = [k + (r != right) for k, r in zip(m, named, strict=True)]
+    return mistakes, predictions, m, ahead

@@ -43,6 +43,7 @@ from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
 from onlinear.engine.passes import all_finite, best_but, is_refusal, learn, learn_classes
+from onlinear.engine.plurality import count_votes, learn_plurality
 from onlinear.engine.protocol import METHODS
 from onlinear.engine.snapshot import Snapshot
 from onlinear.errors import RuleError
@@ -215,6 +216,7 @@ for _plain in (
     steps.lead_at,
     all_finite,
     best_but,
+    count_votes,
     is_refusal,
     draws.mix,
     draws.uniform,
@@ -326,12 +328,13 @@ class Runner:
 
     def _compile(self, function: Callable[..., Any], state: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         # Scoring must leave the state alone.
-        readonly = function not in {learn, learn_classes}
+        readonly = function not in {learn, learn_classes, learn_plurality}
         kind = _record_type if hasattr(state, "_fields") else _type_of
         signature = (self._type, kind(state, readonly=readonly), *map(_argument_type, args))
         compiled = dispatcher(function)
         try:
-            with warnings.catch_warnings():
+            # Warnings are caught for the whole process: by one thread at a time.
+            with _lock, warnings.catch_warnings():
                 # numba's check of its own intermediate code, which a method that calls dot() twice does not pass.
                 warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
                 compiled.compile(signature)

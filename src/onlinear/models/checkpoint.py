@@ -15,7 +15,7 @@ from onlinear.data.chunk import Chunk
 from onlinear.data.trail import Trail
 from onlinear.errors import DataError, ModelError, ParameterError
 from onlinear.models import file as model_file
-from onlinear.models.rule import describe
+from onlinear.models.rule import classes_in, describe
 from onlinear.models.state import State
 from onlinear.spelling import option
 from onlinear.streams.stream import Stream
@@ -63,7 +63,7 @@ class Checkpoint:
         """Return the state to resume from, if there is a file."""
         if self._path is None or not self._path.exists():
             return None
-        state, header = model_file.read(self._path, type(rule))
+        state, header = model_file.read(self._path, classes_in(rule))
         match header["notes"]:
             case {
                 "command": dict(request),
@@ -159,14 +159,22 @@ class Checkpoint:
 
 def describe_training(rule: Any, state: State | None, start: Any, **options: Any) -> dict[str, Any]:
     """Return the arguments of a training run as JSON."""
-    described, tensors = describe(rule)
+    described, arrays = _described(rule)
+    members = [[*_described(one.rule), one.fit_intercept, one.normalize] for one in getattr(rule, "members", ())]
     return {
         "rule": described,
-        "rule's arrays": _digest(*(tensors[name] for name in sorted(tensors))) if tensors else None,
+        "rule's arrays": arrays,
+        **({"members": members} if members else {}),
         "begun from": None if state is None else _outline(state),
         "start": None if start is None else _digest(*(start if isinstance(start, tuple) else [start])),
         **options,
     }
+
+
+def _described(rule: Any) -> tuple[dict[str, Any], str | None]:
+    """Return a rule as JSON, and a digest of the arrays among its parameters, if there are any."""
+    described, tensors = describe(rule)
+    return described, _digest(*(tensors[name] for name in sorted(tensors))) if tensors else None
 
 
 def _digest(*arrays: Any) -> str:

@@ -33,10 +33,15 @@ from onlinear.models.header import (
 )
 from onlinear.models.labels import record_as_json
 from onlinear.models.names import pack_names, unpack_names
-from onlinear.models.rule import describe, json_as_number, number_as_json, restore
+from onlinear.models.parts import FOLLOWER, MEMBERS, divide, part_name
+from onlinear.models.rule import check_all_used, class_among, describe, json_as_number, number_as_json, restore
 from onlinear.models.state import State, each_array, new_state, rule_for_width, sealed, weights_of
-from onlinear.models.tensors import TensorFile, open_tensors, write_tensors
+from onlinear.models.tensors import VERSIONS, TensorFile, open_tensors, write_tensors
 from onlinear.models.values import json_as_labels, labels_as_json, plain_json
+from onlinear.rules.majority import Majority, Member
+
+_FIRST = ("kind", "rule", "fit_intercept", "normalize", "classes", "n_features")
+"""The keys with which a header begins: the same model always has the same bytes."""
 
 
 def write(
@@ -60,44 +65,69 @@ def write(
     outcome, notes : mappings, optional
         Further facts about the run, and notes for the caller; as JSON.
     """
-    rule, tensors = describe(state.rule)
-    _check_state(state)
-    tensors |= _state_tensors(state.arrays)
-    if state.origin is not None:
-        tensors["origin"] = state.origin
-    if state.sample is not None:
-        tensors["sample"] = state.sample
+    described, tensors = _describe_state(state)
     if state.names is not None:
         tensors["names"], tensors["names.offsets"] = pack_names(state.names, state.n_features)
-    header = {
+    if state.sample is not None:
+        tensors["sample"] = state.sample
+    found = {
         "kind": kind,
-        "rule": rule,
-        "fit_intercept": bool(state.fit_intercept),
-        "normalize": bool(state.normalize),
+        **described,
         "classes": labels_as_json(state.classes),
         "n_features": int(state.n_features),
-        **_counters(state),
-        "steps": number_as_json(state.steps),
-        "reach": number_as_json(state.reach),
         "reading": plain_json("reading", state.reading),
         "fingerprint": state.checksum,
         **record_as_json(state.labels),
         "outcome": plain_json("outcome", outcome),
         "notes": plain_json("notes", notes),
+        **_describe_parts(state, tensors),
     }
+    header = {name: found.pop(name) for name in _FIRST} | found
     try:
         check_reading(header["reading"], header["n_features"])
         check_notes(header["notes"])
         labels_of(header)
     except ModelError as error:  # nothing is written that could not be loaded
         raise ParameterError(f"cannot save: {error}") from error
-    write_tensors(path, header, tensors)
+    write_tensors(path, header, tensors, version=VERSIONS[bool(state.members)])
+
+
+def _describe_state(state: State) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a model and each of its parts have of their own: for the header, and as tensors."""
+    rule, tensors = describe(state.rule)
+    _check_state(state)
+    tensors |= _state_tensors(state.arrays)
+    if state.origin is not None:
+        tensors["origin"] = state.origin
+    votes = state.multiclass and state.rule.inputs == "advice"
+    return {
+        "rule": rule,
+        "fit_intercept": bool(state.fit_intercept),
+        "normalize": bool(state.normalize),
+        **_counters(state),
+        "steps": number_as_json(state.steps),
+        "reach": number_as_json(state.reach),
+        **({"votes": True} if votes else {}),
+    }, tensors
+
+
+def _describe_parts(state: State, tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the header's entries for the members and the follower of a majority; add their tensors."""
+    if state.follower is None:
+        return {}
+    described = []
+    for name, part in [*((part_name(i), each) for i, each in enumerate(state.members)), (FOLLOWER, state.follower)]:
+        entry, arrays = _describe_state(part)
+        described.append(entry)
+        tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
+    return {MEMBERS: described[:-1], FOLLOWER: described[-1]}
 
 
 def _check_state(state: State) -> None:
     """Raise if a state has values that could not be loaded."""
     weights = weights_of(state.arrays)
-    if weights.shape != (state.vectors * (state.n_features + state.fit_intercept),):
+    entries = len(state.members) or state.vectors * (state.n_features + state.fit_intercept)
+    if weights.shape != (entries,):
         raise ParameterError(f"cannot save: there are {weights.size} weights for {state.n_features} features")
     if not np.isfinite(weights).all():
         raise ParameterError("cannot save: a weight is not finite")
@@ -130,38 +160,51 @@ def read(path: str | os.PathLike[str], rule: Any = None) -> tuple[State, dict[st
         The class of the rule, if it is not one of the library's.
     """
     with open_tensors(path) as file:
-        check_header(file)
-        header = file.header
-        made = restore(file, rule)
-        fit_intercept, normalize = header["fit_intercept"], header["normalize"]
-        if made.inputs != "real" and (fit_intercept or normalize):
-            raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs: no intercept, and not normalized")
-        state = State(
-            rule=made,
-            fit_intercept=fit_intercept,
-            normalize=normalize,
-            classes=json_as_labels(header["classes"]),
-            n_features=header["n_features"],
-            arrays=each_array(sealed, _rule_state(file, made)),
-            **{name: header[name] for name in COUNTERS},
-            mistakes_by_class=mistakes_of(header),
-            steps=json_as_number(header["steps"]),
-            reach=json_as_number(header["reach"]),
-            origin=sealed(_finite(file, "origin")) if "origin" in file.entries else None,
-            names=unpack_names(file, header["n_features"]),
-            reading=header["reading"],
-            checksum=header["fingerprint"],
-            multiclass=is_multiclass(header),
-            labels=labels_of(header),
-            sample=_sample_in(file),
-        )
-    return state, header
+        return _read(file, rule), file.header
+
+
+def _read(file: TensorFile, given: Any) -> State:
+    """Return the state in a file, or in a part of one."""
+    file, members, follower = divide(file)
+    check_header(file)
+    header = file.header
+    if members:
+        check_all_used(given, [part.header["rule"] for part in (file, *members)])
+    states = tuple(_read(part, class_among(given, part.header["rule"])) for part in members)
+    made = restore(file, given, [Member(one.rule, one.fit_intercept, one.normalize) for one in states])
+    if any(part.rounds != header["rounds"] for part in states):
+        raise ModelError("its members have not read as many examples as the majority")
+    fit_intercept, normalize = header["fit_intercept"], header["normalize"]
+    if made.inputs != "real" and (fit_intercept or normalize):
+        raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs: no intercept, and not normalized")
+    return State(
+        rule=made,
+        fit_intercept=fit_intercept,
+        normalize=normalize,
+        classes=json_as_labels(header["classes"]),
+        n_features=header["n_features"],
+        arrays=each_array(sealed, _rule_state(file, made)),
+        **{name: header[name] for name in COUNTERS},
+        mistakes_by_class=mistakes_of(header),
+        steps=json_as_number(header["steps"]),
+        reach=json_as_number(header["reach"]),
+        origin=sealed(_finite(file, "origin")) if "origin" in file.entries else None,
+        names=unpack_names(file, header["n_features"]),
+        reading=header["reading"],
+        checksum=header["fingerprint"],
+        multiclass=is_multiclass(header),
+        labels=labels_of(header),
+        sample=_sample_in(file),
+        members=states,
+        follower=None if follower is None else _read(follower, None),
+    )
 
 
 def peek(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the header of a file after checking it; no arrays are read, and no rule is needed."""
     with open_tensors(path) as file:
-        check_header(file)
+        for part in (file, *divide(file).members):
+            check_header(part)
         return file.header
 
 
@@ -181,9 +224,10 @@ def weights_and_names(path: str | os.PathLike[str]) -> tuple[NDArray[np.float64]
 
 def _rule_state(file: TensorFile, rule: Any) -> Any:
     """Return the rule's state: its initial state, filled with the values in the file."""
-    n = weight_count(file.header)
+    n, width = weight_count(file.header), file.header["n_features"]
+    rule, width = (rule.vote, n) if isinstance(rule, Majority) else (rule, width)
     try:
-        arrays = new_state(rule_for_width(rule, file.header["n_features"]), n)
+        arrays = new_state(rule_for_width(rule, width), n)
     except (MemoryError, RuleError) as error:
         raise ModelError(f"{type(rule).__name__} cannot start with {n} entries: {error}") from error
     tensors = _state_tensors(arrays)

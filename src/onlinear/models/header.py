@@ -16,8 +16,9 @@ from onlinear.data.label_record import LabelRecord
 from onlinear.display import printable
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.labels import json_as_record
+from onlinear.models.parts import FOLLOWER, MEMBERS, is_made_of_members
 from onlinear.models.rule import check_description, json_as_number
-from onlinear.models.tensors import Entry, TensorFile
+from onlinear.models.tensors import VERSIONS, Entry, TensorFile
 from onlinear.models.values import json_as_labels
 from onlinear.streams.reading import Reading
 
@@ -112,7 +113,7 @@ _MULTICLASS: _Schema = {
     "mistakes_by_class": ("a list of counts, at most 2^62", are_counts),
 }
 _CHECKED_ELSEWHERE = {"format", "version", "sha256", "rule", "classes"}
-_OPTIONAL = {"labels"}
+_OPTIONAL = {"labels", "votes", MEMBERS, FOLLOWER}
 
 
 def check_header(file: TensorFile) -> None:
@@ -123,6 +124,10 @@ def check_header(file: TensorFile) -> None:
     if wrong:
         raise ModelError(f"invalid header: {wrong}")
     check_description(header["rule"])
+    if header["version"] != VERSIONS[is_made_of_members(header)]:
+        raise ModelError("invalid header: version 2, and no other, has members")
+    if header.get("votes", True) is not True:
+        raise ModelError(f"votes is {reprlib.repr(header['votes'])}; it must be true, or absent")
     classes = json_as_labels(header["classes"])
     for name, (demand, fits) in schema.items():
         if not fits(header[name]):
@@ -199,7 +204,11 @@ def labels_of(header: dict[str, Any]) -> LabelRecord | None:
 
 
 def weight_count(header: dict[str, Any]) -> int:
-    """Return the number of weights, the intercepts included."""
+    """Return the number of weights, the intercepts included; of a majority, those of its members."""
+    if is_made_of_members(header):
+        return len(header[MEMBERS])
+    if "votes" in header:
+        return int(header["n_features"])
     vectors = len(header["mistakes_by_class"]) if is_multiclass(header) else 1
     return int(vectors * (header["n_features"] + header["fit_intercept"]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,20 @@ from numpy.typing import NDArray
 from onlinear.engine.fingerprint import own_fingerprint
 from onlinear.errors import ModelError, ParameterError
 from onlinear.models.tensors import TensorFile, can_be_stored
+from onlinear.rules.majority import Majority, Member
 from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import is_rule
 
+MAJORITY = Majority.__name__
 _PYTHON = sys.implementation.cache_tag
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def describe(rule: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return a rule as JSON, and the arrays among its parameters as tensors."""
+    """Return a rule as JSON, and the arrays among its parameters as tensors; a majority without its members."""
+    if isinstance(rule, Majority):
+        vote, tensors = describe(rule.vote)
+        return {"name": MAJORITY, "own": False, "parameters": {"vote": vote}}, tensors
     cls = type(rule)
     parameters, tensors = {}, {}
     for name, value in rule._asdict().items():
@@ -61,6 +67,10 @@ def json_as_number(value: Any) -> float:
 def check_description(described: Any) -> None:
     """Raise unless the file describes a rule, of the library or of the user's own."""
     match described:
+        case {"name": "Majority", "own": False, "parameters": {"vote": {"name": name} as vote} as parameters} if (
+            len(described) == 3 and len(parameters) == 1 and name != MAJORITY
+        ):
+            check_description(vote)
         case {"name": str(name), "own": False, "parameters": dict()} if len(described) == 3:
             if name not in BUILT_IN:
                 raise ModelError(f"this onlinear has no rule {name!r:.100}")
@@ -77,10 +87,49 @@ def check_description(described: Any) -> None:
             raise ModelError("its header does not describe a rule")
 
 
-def restore(file: TensorFile, given: Any) -> Any:
+def is_majority(described: Any) -> bool:
+    """Tell whether a file describes a majority."""
+    return bool(described["name"] == MAJORITY and not described["own"])
+
+
+def restore(file: TensorFile, given: Any, members: Sequence[Member] = ()) -> Any:
     """Return the rule with its parameters; one of the user's own is made from the class that was given."""
     described = file.header["rule"]
-    cls = _class_of(file.header, given)
+    if not is_majority(described):
+        return _restore(file, described, given)
+    vote = described["parameters"]["vote"]
+    try:
+        return Majority(members, _restore(file, vote, class_among(given, vote)))
+    except ParameterError as error:
+        raise ModelError(f"its majority: {error}") from error
+
+
+def class_among(given: Any, described: dict[str, Any]) -> Any:
+    """Return the class, of those that were given, that a part of a majority needs; none if it is the library's."""
+    classes = given if isinstance(given, list | tuple) else [given]
+    return next(
+        (cls for cls in classes if described["own"] and getattr(cls, "__qualname__", "") == described["name"]), None
+    )
+
+
+def classes_in(rule: Any) -> Any:
+    """Return the class of a rule, or those of the user-defined rules in a majority: what loading it needs."""
+    if not isinstance(rule, Majority):
+        return type(rule)
+    kinds = dict.fromkeys(type(each) for each in (rule.vote, *(member.rule for member in rule.members)))
+    return [cls for cls in kinds if BUILT_IN.get(cls.__qualname__) is not cls]
+
+
+def check_all_used(given: Any, described: Sequence[dict[str, Any]]) -> None:
+    """Raise if a class was given that no part of a majority needs."""
+    own = {one["name"] for each in described for one in (each, each["parameters"].get("vote", each)) if one["own"]}
+    for cls in given if isinstance(given, list | tuple) else [given]:
+        if cls is not None and getattr(cls, "__qualname__", "") not in own:
+            raise ParameterError(f"the model is a majority, and {cls!r:.100} is none of its user-defined rules")
+
+
+def _restore(file: TensorFile, described: dict[str, Any], given: Any) -> Any:
+    cls = _class_of(file.header, described, given)
     parameters = {name: _parameter(file, value) for name, value in described["parameters"].items()}
     try:
         return cls(**parameters)
@@ -88,8 +137,7 @@ def restore(file: TensorFile, given: Any) -> Any:
         raise ModelError(f"{described['name']} refuses its parameters: {error}") from error
 
 
-def _class_of(header: dict[str, Any], given: Any) -> Any:
-    described = header["rule"]
+def _class_of(header: dict[str, Any], described: dict[str, Any], given: Any) -> Any:
     name, own = described["name"], described["own"]
     if own and given is None:
         raise ParameterError(

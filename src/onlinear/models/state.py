@@ -49,12 +49,19 @@ class State:
     checksum: str | None = None
     """A running checksum of the examples, in hexadecimal, if they came from a stream. Resuming continues it."""
     multiclass: bool = False
-    """Whether each class has a weight vector of its own; feature j of class r is then at index j·k + r of k classes."""
+    """Whether there may be any number of classes; each has a weight vector then, unless the weights are experts'.
+
+    Feature j of class r is at index j·k + r of k classes.
+    """
 
     labels: LabelRecord | None = None
     """A record of the labels of the first pass, for the baselines and the check of their order."""
     sample: NDArray[np.uint64] | None = None
     """The smallest hashes of the examples, by which they are recognised, if they came from a stream."""
+    members: tuple[State, ...] = ()
+    """The states of a majority's members; `arrays` is then that of the rule which votes."""
+    follower: State | None = None
+    """Of a majority, the state of the rule that follows a member at random."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -63,9 +70,14 @@ class State:
         return self.checksum
 
     @property
+    def per_class(self) -> bool:
+        """Whether each class has a weight vector; experts have one weight each, whatever they name."""
+        return self.multiclass and self.rule.inputs != "advice" and not self.members
+
+    @property
     def vectors(self) -> int:
-        """The number of weight vectors: one for two classes, or one per class."""
-        return self.classes.size if self.multiclass else 1
+        """The number of weight vectors: one, or one per class."""
+        return self.classes.size if self.per_class else 1
 
     @property
     def final(self) -> Any:

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from onlinear.atomic import replace_file
 from onlinear.errors import ModelError, ParameterError
 
-VERSION = 1
+VERSIONS = (1, 2)
+"""Of the format: the second one has members, and is written only for models that are made of several."""
 _KEY = "onlinear"
 _FORMAT = "onlinear model"
 _UNSIGNED = "0" * 64
@@ -91,11 +92,13 @@ def can_be_stored(dtype: np.dtype[Any]) -> bool:
     return dtype.newbyteorder("<").str in _CODE_OF
 
 
-def write_tensors(path: str | os.PathLike[str], header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
+def write_tensors(
+    path: str | os.PathLike[str], header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], *, version: int
+) -> None:
     """Write a header, which must be JSON, and arrays of numbers; the file is replaced atomically."""
     # The widest type first, as in safetensors: then all arrays are aligned.
     order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
-    first = {"format": _FORMAT, "version": VERSION, "sha256": _UNSIGNED}
+    first = {"format": _FORMAT, "version": version, "sha256": _UNSIGNED}
     outer: dict[str, Any] = {"__metadata__": {_KEY: _dumps({**first, **header})}}
     arrays: list[memoryview] = []
     end = 0
@@ -146,10 +149,11 @@ def _checked_file(file: BinaryIO, size: int) -> TensorFile:
     version = _VERSION.match(text)
     if version is None:
         raise ModelError("not a model file of onlinear")
-    if int(version[1]) != VERSION:
-        age = "a newer" if int(version[1]) > VERSION else "another"
+    if int(version[1]) not in VERSIONS:
+        age = "a newer" if int(version[1]) > VERSIONS[-1] else "another"
+        reads = " and ".join(map(str, VERSIONS))
         raise ModelError(
-            f"written by {age} version of onlinear: format version {int(version[1])}; this one reads {VERSION}"
+            f"written by {age} version of onlinear: format version {int(version[1])}; this one reads {reads}"
         )
     found = _DIGEST.match(text)
     if found is None:

@@ -9,6 +9,7 @@ from onlinear.rules.confidence import AROW, SCW
 from onlinear.rules.experts import FixedShare, RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.ftrl import FTRL
 from onlinear.rules.gradient import AdaGrad, OnlineGradient
+from onlinear.rules.majority import Majority, Member
 from onlinear.rules.normalized import NormalizedAdaGrad
 from onlinear.rules.passive_aggressive import PassiveAggressive
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
@@ -23,7 +24,9 @@ __all__ = [
     "AdaGrad",
     "AveragedPerceptron",
     "FixedShare",
+    "Majority",
     "MarginPerceptron",
+    "Member",
     "NormalizedAdaGrad",
     "OnlineGradient",
     "PassiveAggressive",

@@ -18,8 +18,10 @@ from onlinear.data.numbered import array_chunk, block_chunks
 from onlinear.data.sample import HashSample
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State, rule_for_width
+from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.learner import Learner
+from onlinear.runs.learners import new_learner, resume_learner
 from onlinear.runs.outcome import Run
 from onlinear.runs.probe import check_many_classes
 from onlinear.spelling import option
@@ -60,7 +62,7 @@ def begin(
     found, first, chunks = _find_classes(chunks or open_chunks(X, y), stream, options, whole=y is not None)
     if isinstance(found, ManyClasses) and classes is None:
         _check_takes(rule, found)
-    learner = Learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
+    learner = new_learner(rule, found, fit_intercept=fit_intercept, normalize=normalize)
     if new_classes:
         learner.accept_new_classes()
     learner.begin(first.width if n_features is None else n_features, start)
@@ -151,12 +153,14 @@ def resume(rule: Any, state: State, fit_intercept: bool, normalize: bool, start:
         raise ParameterError(f"the state belongs to {state.rule!r}, not to {rule!r}")
     if start is not None:
         raise ParameterError("start and state exclude each other: a state has its weights")
-    if fit_intercept > state.fit_intercept or normalize > state.normalize:
+    if isinstance(rule, Majority):
+        rule.check_options(fit_intercept=fit_intercept, normalize=normalize)
+    elif fit_intercept > state.fit_intercept or normalize > state.normalize:
         option = "fit_intercept" if fit_intercept > state.fit_intercept else "normalize"
         raise ParameterError(f"{option} was False when the state began, and cannot change")
     if classes is not None and not np.array_equal(named_classes(classes).labels, state.classes):
         raise ParameterError(f"classes is {classes!r}, but the state has {state.classes.tolist()}")
-    return Learner.resume(rule, state)
+    return resume_learner(rule, state)
 
 
 def as_state(given: Any) -> State:
@@ -186,4 +190,10 @@ def _resume_with(rule: Rule, stream: Stream | None, options: Options) -> Learner
 def _same(rule: Any, other: Any) -> bool:
     """Tell whether two rules have the same name with the same hyper-parameters; their code may have changed."""
     names = [(type(one).__module__, type(one).__qualname__, one._fields) for one in (rule, other)]
-    return names[0] == names[1] and all(map(np.array_equal, rule, other))
+    if names[0] != names[1]:
+        return False
+    if not isinstance(rule, Majority):
+        return all(map(np.array_equal, rule, other))
+    options = [[(member.fit_intercept, member.normalize) for member in one.members] for one in (rule, other)]
+    parts = ([one.vote, *(member.rule for member in one.members)] for one in (rule, other))
+    return options[0] == options[1] and all(map(_same, *parts))

@@ -8,7 +8,7 @@ from onlinear.data.labels import ManyClasses, checked_labels, named_classes
 from onlinear.errors import ParameterError
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule, check_rule
-from onlinear.runs.learner import Learner
+from onlinear.runs.learners import new_learner, resume_learner
 
 
 def state_before(
@@ -31,7 +31,7 @@ def state_before(
     """
     check_rule(rule)
     known = ManyClasses(checked_labels(classes)) if multiclass else named_classes(classes)
-    learner = Learner(rule, known, fit_intercept=fit_intercept, normalize=False)
+    learner = new_learner(rule, known, fit_intercept=fit_intercept)
     learner.begin(n_features)
     return learner.rest()
 
@@ -41,6 +41,6 @@ def with_classes(state: State, classes: Any) -> State:
     labels = checked_labels(classes)
     if not set(state.classes.tolist()) <= set(labels.tolist()):
         raise ParameterError(f"classes is {classes!r}; it must include {state.classes.tolist()}")
-    learner = Learner.resume(state.rule, state)
+    learner = resume_learner(state.rule, state)
     learner.take_classes(labels)
     return learner.rest()

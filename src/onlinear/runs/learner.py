@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,8 @@ from onlinear.runs.given_weights import class_weights, weights_and_intercept
 from onlinear.runs.probe import check_linear, check_many_classes, check_read_only
 from onlinear.spelling import option
 
-_NO_SCORES: Floats = np.empty(0)
-_NO_EVENTS = np.empty(0, dtype=np.int32)
+NO_SCORES: Floats = np.empty(0)
+NO_EVENTS = np.empty(0, dtype=np.int32)
 
 
 class Learner:
@@ -56,6 +56,8 @@ class Learner:
         self.multiclass = isinstance(classes, ManyClasses)
         if self.multiclass:
             check_many_classes(rule)
+        self.per_class = self.multiclass and rule.inputs != "advice"
+        """Whether each class has a weight vector; experts have one weight each, whatever they name."""
         self.bias = int(bool(fit_intercept))
         self.normalize = bool(normalize)
         self.tie = TIES[rule.tie]
@@ -83,15 +85,19 @@ class Learner:
             self.origin = weights_of(self.arrays).copy()
 
     @classmethod
-    def resume(cls, rule: Any, state: State) -> Learner:
+    def resume(cls, rule: Any, state: State) -> Self:
         """Return a learner that resumes from a state, with the current code of the rule."""
         learner = cls.for_scoring(rule, state)
-        learner.arrays = each_array(np.copy, state.arrays)
+        learner.copy_arrays()
         learner.labels = each_array(np.copy, learner.labels)
         return learner
 
+    def copy_arrays(self) -> None:
+        """Give the learner arrays of its own, to write to."""
+        self.arrays = each_array(np.copy, self.arrays)
+
     @classmethod
-    def for_scoring(cls, rule: Any, state: State) -> Learner:
+    def for_scoring(cls, rule: Any, state: State) -> Self:
         """Return a learner that only scores; it shares the state's arrays."""
         classes = classes_of(state)
         learner = cls(rule, classes, fit_intercept=state.fit_intercept, normalize=state.normalize)
@@ -108,7 +114,7 @@ class Learner:
         learner.sample = None if state.sample is None else HashSample(state.sample)
         return learner
 
-    def predictor(self) -> Learner:
+    def predictor(self) -> Self:
         """Return a learner that scores with the final weights."""
         final = final_state(self.rule, self.n_features, self.arrays)
         if final is self.arrays:
@@ -156,7 +162,7 @@ class Learner:
             sample=None if self.sample is None else sealed(self.sample.hashes),
         )
 
-    def twin(self) -> Learner:
+    def twin(self) -> Self:
         """Return a copy, to try something out."""
         twin = copy.copy(self)
         twin.arrays = each_array(np.copy, self.arrays)
@@ -184,6 +190,10 @@ class Learner:
     def has_fixed_width(self) -> bool:
         """Whether features cannot be added, since the rule depends on their number."""
         return self.engine_rule is not self.rule
+
+    def new_features_count(self) -> bool:
+        """Tell whether features that no example has had yet have weights other than 0."""
+        return not self.has_fixed_width and bool(weights_of(new_state(self.engine_rule, 1)).any())
 
     def take_names(self, names: tuple[str, ...] | None) -> None:
         """Set the names of the features; names that no example has shown yet are features too."""
@@ -233,8 +243,9 @@ class Learner:
     def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:
         """Extend the classes; the known ones have these places among them."""
         n, k = self.n_features + self.bias, classes.labels.size
-        self.arrays = rearranged(self.engine_rule, self.arrays, n, places, k)
-        if self.origin is not None:
+        if self.per_class:
+            self.arrays = rearranged(self.engine_rule, self.arrays, n, places, k)
+        if self.per_class and self.origin is not None:
             origin = weights_of(new_state(self.engine_rule, n * k))
             move_columns(origin.reshape(n, k), self.origin.reshape(n, places.size), places)
             self.origin = origin
@@ -246,7 +257,7 @@ class Learner:
 
     def _entries(self, n: int) -> int:
         """Return the number of per-feature entries for n features: with the intercept, for all weight vectors."""
-        return (n + self.bias) * (self.classes.labels.size if self.multiclass else 1)
+        return (n + self.bias) * (self.classes.labels.size if self.per_class else 1)
 
     def grow(self, width: int) -> None:
         """Extend the state to this many features; new ones start as the rule starts them."""
@@ -266,8 +277,8 @@ class Learner:
         first: int = 0,
         *,
         limit: int = -1,
-        scores: Floats = _NO_SCORES,
-        events: NDArray[np.int32] = _NO_EVENTS,
+        scores: Floats = NO_SCORES,
+        events: NDArray[np.int32] = NO_EVENTS,
     ) -> int:
         """Learn from a block's rows from `first` on, until `limit` updates; return the first row not read.
 
@@ -280,7 +291,7 @@ class Learner:
             raise
         except RULE_FAULTS as error:
             row = first + self.rounds - before
-            rest = y[: row + 1], row, -1, _NO_SCORES, _NO_EVENTS
+            rest = y[: row + 1], row, -1, NO_SCORES, NO_EVENTS
             again = functools.partial(self.twin()._learn, PlainRunner(self.engine_rule), block, *rest)
             raise rule_failure(self.rule, f"in round {self.rounds + 1}", error, again) from error
 
@@ -356,7 +367,7 @@ class Learner:
     def _bind(self, n: int) -> None:
         self.n_features = n
         self.engine_rule = rule_for_width(self.rule, n)
-        if self.multiclass:
+        if self.per_class:
             # Where no feature is known yet, the rule is tried with one.
             check_linear(self.engine_rule, self._entries(n) or self._entries(1))
         self.runner = runner_for(self.engine_rule)

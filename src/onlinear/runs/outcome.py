@@ -23,6 +23,7 @@ from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, order_facts
 from onlinear.runs.evaluation import Evaluation
+from onlinear.runs.expert_facts import expert_facts, member_facts
 from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.scoring import Scored, Scorer
@@ -101,13 +102,13 @@ class Run(Facts):
     def weights(self) -> Floats:
         """The weights of the features; with more than two classes a row per class; of experts up to a common factor."""
         weights = self.state.matrix[:, int(self.state.fit_intercept) :]
-        return weights if self.state.multiclass else weights[0]
+        return weights if self.state.per_class else weights[0]
 
     @property
     def intercept(self) -> Any:
         """The intercept; with more than two classes an array; 0 if none was fitted."""
         intercepts = self.state.matrix[:, 0] if self.state.fit_intercept else np.zeros(self.state.vectors)
-        return intercepts if self.state.multiclass else float(intercepts[0])
+        return intercepts if self.state.per_class else float(intercepts[0])
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -136,9 +137,13 @@ class Run(Facts):
 
     @property
     def expert_mistakes(self) -> NDArray[np.int64] | None:
-        """m_n, the mistakes of each expert: the field ``m`` of an expert rule's state (None: there is none)."""
-        arrays = self.state.arrays
-        counted = self.rule.inputs == "advice" and "m" in getattr(arrays, "_fields", ())
+        """m_n, the mistakes of each expert, or of each member of a majority (None: there is none).
+
+        Of experts it is the field ``m`` of the rule's state.
+        """
+        arrays = self.state.arrays if self.state.follower is None else self.state.follower.arrays
+        advised = self.rule.inputs == "advice" or self.state.members
+        counted = advised and "m" in getattr(arrays, "_fields", ())
         return arrays.m.astype(np.int64) if counted else None
 
     @property
@@ -151,8 +156,11 @@ class Run(Facts):
     def expected_mistakes(self) -> float | None:
         """The exact expectation over the rule's draws, given the data (None: the rule draws nothing).
 
-        It is the sum of the field ``expected`` of the state, for a rule that defines `predict`.
+        It is the sum of the field ``expected`` of the state, for a rule that defines `predict`. Of a majority it is
+        that of a learner which follows a member at random, ``RandomizedWeightedMajority("anytime")``.
         """
+        if self.state.follower is not None:
+            return Run(self.state.follower).expected_mistakes
         arrays = self.state.arrays
         known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
         return float(arrays.expected.sum()) if known else None
@@ -305,13 +313,7 @@ class Run(Facts):
                     else "unknown: no update yet",
                 )
             )
-        made = self.expert_mistakes
-        if made is not None:
-            facts.append(("best expert", f"number {int(made.argmin())}, {int(made.min()):,} mistakes"))
-            facts.append(("regret", f"{self.regret:,}"))
-        if self.expected_mistakes is not None:
-            facts.append(("expected mistakes", f"{self.expected_mistakes:,.2f}"))
-        return facts
+        return facts + (member_facts(self) if self.state.members else expert_facts(self))
 
     def _title(self) -> str:
         return f"{type(self).__name__} of {self.rule!r}"

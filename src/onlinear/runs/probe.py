@@ -110,13 +110,15 @@ def _random_row(rng: np.random.Generator, n: int, k: int) -> SingleRow:
 
 
 def check_many_classes(rule: Any) -> None:
-    """Raise unless a rule can have a weight vector for each class: it must declare that its score is ⟨w,x⟩."""
+    """Raise unless a rule can learn more than two classes: with a weight vector for each, or by a vote of experts."""
+    for member in getattr(rule, "members", ()):
+        check_many_classes(member.rule)
     name = type(rule).__name__
-    if rule.inputs != "real":
-        raise ParameterError(f"{name} takes {rule.inputs} inputs and supports only two classes")
+    if rule.inputs == "binary":
+        raise ParameterError(f"{name} takes binary inputs and supports only two classes")
     if rule.tie != "mistake":
         raise ParameterError(f"{name}: tie is {rule.tie!r}; among more than two classes a tie is a mistake")
-    if not rule.linear:
+    if not (rule.linear or rule.inputs == "advice"):
         raise ParameterError(
             f"{name} supports only two classes; if its score is ⟨w,x⟩, declare that: @rule(linear=True)"
         )

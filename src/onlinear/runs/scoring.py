@@ -16,8 +16,9 @@ from onlinear.display import counted
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseBlock
 from onlinear.errors import DataError, DataWarning
-from onlinear.models.state import State, new_state, weights_of
-from onlinear.runs.learner import Learner, classes_of
+from onlinear.models.state import State
+from onlinear.runs.learner import classes_of
+from onlinear.runs.learners import scoring_learner
 from onlinear.spelling import option
 
 _LOOKED_AT = 1 << 12
@@ -48,7 +49,7 @@ class Scorer:
     """
 
     def __init__(self, state: State, *, strict: bool = False) -> None:
-        self._learner = Learner.for_scoring(state.rule, state).predictor()
+        self._learner = scoring_learner(state)
         self.state = state
         self.classes = classes_of(state)
         self.classes.remedy = _leave_out
@@ -92,7 +93,7 @@ class Scorer:
         if not self._any_known:
             words = f"no example has any of the model's {width}: are these the right data for this model?"
         else:
-            weight = "their first weights" if self._new_features_count() else "no effect"
+            weight = "their first weights" if self._learner.new_features_count() else "no effect"
             words = (
                 f"{self.unknown:,} of {counted(self.examples, 'example')} have features that are not among the model's"
                 f" {width}; these features have {weight}"
@@ -131,10 +132,6 @@ class Scorer:
         if self._strict:
             raise DataError(f"{self._first}: the model has no such feature; it has {known:,}")
         self.unknown += np.unique(rows).size
-
-    def _new_features_count(self) -> bool:
-        learner = self._learner
-        return not learner.has_fixed_width and bool(weights_of(new_state(learner.engine_rule, 1)).any())
 
 
 def _has_entry_below(block: Block, width: int) -> bool:

@@ -19,6 +19,7 @@ from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, as_stream, begin
 from onlinear.runs.course import Course
 from onlinear.runs.learner import Learner
+from onlinear.runs.learners import resume_learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
 
@@ -156,7 +157,7 @@ def _resume(
     state = kept.found(rule)
     if state is None or kept.reached is None:
         return None
-    learner = Learner.resume(rule, state)
+    learner = resume_learner(rule, state)
     if new_classes:
         learner.accept_new_classes()
         course.stream.accept_any_label()

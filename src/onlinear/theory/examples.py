@@ -22,6 +22,7 @@ from onlinear.rounding import UNIT, accurate_norm
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import rule
 from onlinear.runs.learner import Learner
+from onlinear.runs.learners import new_learner
 from onlinear.theory.reading import LabelledData, LabelledRows, as_csr, row_sizes
 
 _LEAST = 2.0**-1074
@@ -247,7 +248,7 @@ class Examples:
 
     def learner(self, rule_: Any) -> Learner:
         """Return a fresh learner for these examples."""
-        learner = Learner(rule_, self.classes, fit_intercept=bool(self.bias), normalize=self.normalize)
+        learner = new_learner(rule_, self.classes, fit_intercept=bool(self.bias), normalize=self.normalize)
         learner.begin(self.width)
         return learner
 
