@@ -23,10 +23,10 @@ PUBLIC = {
     "onlinear.estimators": """BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier OnlineClassifier
         PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream convert open_stream",
-    "onlinear.rules": """AROW AdaGrad AveragedPerceptron FTRL FixedShare Majority MarginPerceptron Member NormalizedAdaGrad
-        OnlineGradient PassiveAggressive Perceptron RandomizedWeightedMajority Rule SCW TOO_LARGE WeightedMajority
-        Winnow add add_rooted add_scaled add_squares dot dot_squares index rule shrink size squared_norm trial uniform
-        value weight""",
+    "onlinear.rules": """AROW AdaGrad AveragedPerceptron FTRL FixedShare Majority MarginPerceptron Member
+        NormalizedAdaGrad OnlineGradient PassiveAggressive Perceptron RandomizedWeightedMajority Rule SCW TOO_LARGE
+        WeightedMajority Winnow add add_rooted add_scaled add_squares dot dot_squares index rule shrink size
+        squared_norm trial uniform value weight""",
     "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
     "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Limits Margin

@@ -76,7 +76,10 @@ def test_certify_shows_pairs_of_an_example_and_a_wrong_class(three):
         {"row": 0, "place": f"{three}:2", "label": 1, "against": 2, "share": 0.5},
         {"row": 3, "place": f"{three}:5", "label": 2, "against": 1, "share": 0.5},
     ]
-    assert f"no: pairs of classes on {three}:2, {three}:5 cancel exactly" in run("train", three, "--certify").stdout
+    assert (
+        f"no: pairs of classes on {three}:2, {three}:5 cancel exactly"
+        in run("train", "--rule", "perceptron", three, "--certify").stdout
+    )
 
 
 def test_certify_finds_a_weight_vector_for_each_class(three, tmp_path):

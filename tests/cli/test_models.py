@@ -74,7 +74,19 @@ def test_a_bad_value_has_its_place(examples):
 
 
 def test_inspect_names_the_largest_weights(examples):
-    run("train", "mail.csv", "--label", "spam", "--text", "subject", "--intercept", "-o", "model")
+    run(
+        "train",
+        "--rule",
+        "perceptron",
+        "mail.csv",
+        "--label",
+        "spam",
+        "--text",
+        "subject",
+        "--intercept",
+        "-o",
+        "model",
+    )
     shown = run("inspect", "model", "--top", 3).stdout
     facts, _, table = shown.partition("\n\n")
     assert "options    intercept" in facts
@@ -126,8 +138,11 @@ def test_certify_names_the_lines_that_contradict_each_other(examples):
     assert found["margin"] is None
     assert [row["place"] for row in found["verdict"]["rows"]] == ["both.svm:1", "both.svm:5"]
     assert found["verdict"]["because"].endswith("both.svm:1 (-1) and both.svm:5 (1).")
-    run("train", "both.svm", "-o", "model", "-q")
-    for command in (["train", "both.svm", "--certify"], ["certify", "both.svm", "--model", "model"]):
+    run("train", "--rule", "perceptron", "both.svm", "-o", "model", "-q")
+    for command in (
+        ["train", "--rule", "perceptron", "both.svm", "--certify"],
+        ["certify", "both.svm", "--model", "model"],
+    ):
         assert "no: both.svm:1, both.svm:5 cancel exactly" in run(*command).stdout
 
 
@@ -135,7 +150,7 @@ def test_certify_names_the_line_of_zeros(examples):
     text = "-1 1:1\n# nothing\n1\n1 2:1\n"
     (examples / "zeros.svm").write_text(text)
     assert run("certify", "zeros.svm").stdout.splitlines()[2:] == ["  zeros.svm:3  share 1, labelled 1"]
-    assert "no: zeros.svm:3 is all zeros" in run("train", "zeros.svm", "--certify").stdout
+    assert "no: zeros.svm:3 is all zeros" in run("train", "--rule", "perceptron", "zeros.svm", "--certify").stdout
     assert "  <stdin>:3  share 1, labelled 1\n" in process("certify", input=text).stdout
 
 
@@ -167,8 +182,8 @@ def test_converted_data_give_the_same_run(examples, ending):
         result = run("convert", data, *options, "-o", f"packed.{ending}")
         assert result.stdout.startswith(f"Converted to packed.{ending}\n  examples  {300 if not options else 5}\n")
         packed = onlinear.run(Perceptron(), onlinear.open_stream(f"packed.{ending}"))
-        run("train", data, *options, "-o", "model")
-        run("train", f"packed.{ending}", "-o", "again")
+        run("train", "--rule", "perceptron", data, *options, "-o", "model")
+        run("train", "--rule", "perceptron", f"packed.{ending}", "-o", "again")
         model, again = onlinear.load("model"), onlinear.load("again")
         assert np.array_equal(model.weights, packed.weights)
         assert model.state.names == again.state.names
@@ -202,7 +217,7 @@ def test_certify_says_what_was_skipped(examples, contradiction):
 
 def test_control_characters_do_nothing(examples):
     (examples / "odd.csv").write_text('y,"a\nb",c\n"x\ty",1,0\n"\x1b[31mz",0,1\n')
-    run("train", "odd.csv", "--label", "y", "-o", "model")
+    run("train", "--rule", "perceptron", "odd.csv", "--label", "y", "-o", "model")
     assert sorted(run("predict", "model", "odd.csv").stdout.splitlines()) == ["\\x1b[31mz", "x\\ty"]
     rows = [line.split("\t") for line in run("predict", "model", "odd.csv", "--scores").stdout.splitlines()]
     assert [len(row) for row in rows] == [2, 2]

@@ -18,7 +18,7 @@ from onlinear.runs import Progress
 
 
 def test_train_prints_the_run_and_saves_it(examples):
-    result = run("train", "real.svm", "--intercept", "--normalize", "-o", "model")
+    result = run("train", "--rule", "perceptron", "real.svm", "--intercept", "--normalize", "-o", "model")
     again = onlinear.run(Perceptron(), onlinear.open_stream("real.svm"), fit_intercept=True, normalize=True)
     saved = onlinear.load("model")
     assert saved.state.fit_intercept
@@ -27,24 +27,24 @@ def test_train_prints_the_run_and_saves_it(examples):
     *shown, test = result.stdout.splitlines()
     assert shown == [*repr(again).splitlines(), "  saved to   model"]
     assert "onlinear evaluate model DATA" in test
-    quiet = run("train", "real.svm", "--intercept", "--normalize", "-o", "model", "-q")
+    quiet = run("train", "--rule", "perceptron", "real.svm", "--intercept", "--normalize", "-o", "model", "-q")
     assert quiet.stdout.splitlines() == shown
 
 
 def test_progress_is_on_stderr_at_doubling_counts(examples):
-    result = run("train", "real.svm")
+    result = run("train", "--rule", "perceptron", "real.svm")
     labels, head, *rows = result.stderr.splitlines()
     assert labels == "labels: -1 → negative, 1 → positive"
     assert head.split() == ["rounds", "mistakes", "rate", "since", "last", "seconds"]
     assert [int(row.split()[0]) for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
     assert {len(row) for row in rows} == {len(head)}
-    quiet = run("train", "real.svm", "--quiet")
+    quiet = run("train", "--rule", "perceptron", "real.svm", "--quiet")
     assert quiet.stderr == ""
     assert quiet.stdout == result.stdout
 
 
 def test_json_lines(examples):
-    start, *progress, end = lines_of("train", "real.svm", "--passes", 2)
+    start, *progress, end = lines_of("train", "--rule", "perceptron", "real.svm", "--passes", 2)
     assert start["event"] == "start"
     assert start["labels"] == [-1, 1]
     assert start["rule"] == {"name": "Perceptron", "parameters": {"tie": "mistake"}}
@@ -57,7 +57,7 @@ def test_json_lines(examples):
     assert end["mistakes"] == done.mistakes == end["mistakes_positive"] + end["mistakes_negative"]
     assert end["rate"] == done.mistakes / 600
     assert end["margin_upper_bound"] == done.margin_upper_bound
-    assert [line["event"] for line in lines_of("train", "real.svm", "-q")] == ["end"]
+    assert [line["event"] for line in lines_of("train", "--rule", "perceptron", "real.svm", "-q")] == ["end"]
 
 
 def test_what_is_not_finite_is_null(examples):
@@ -131,14 +131,20 @@ def test_a_checkpoint_is_gone_on_from(examples, monkeypatch, options):
 
 
 def test_certify_ends_with_what_the_theorems_say(examples):
-    shown = run("train", "real.svm", "--certify", "--passes", 2).stdout
+    shown = run("train", "--rule", "perceptron", "real.svm", "--certify", "--passes", 2).stdout
     assert re.search(r"Perceptron mistake bound \(P1\) +\d+ mistakes? ≤ ", shown)
-    end, proof = lines_of("train", "real.svm", "--certify", "-q")
+    end, proof = lines_of("train", "--rule", "perceptron", "real.svm", "--certify", "-q")
     assert (end["event"], proof["event"]) == ("end", "certificate")
     assert proof["certificate"]["outcome"]["mistakes"] == end["mistakes"]
     for options in (["--shuffle", 10], ["--from", "model"], ["-"]):
-        assert "Invalid value for --certify" in run("train", "real.svm", "--certify", *options, code=2).stderr
-    assert "shuffle the files beforehand" in run("train", "real.svm", "--certify", "--shuffle", 10, code=2).stderr
+        assert (
+            "Invalid value for --certify"
+            in run("train", "--rule", "perceptron", "real.svm", "--certify", *options, code=2).stderr
+        )
+    assert (
+        "shuffle the files beforehand"
+        in run("train", "--rule", "perceptron", "real.svm", "--certify", "--shuffle", 10, code=2).stderr
+    )
 
 
 def test_results_are_shown_before_they_are_certified(examples, monkeypatch):
@@ -146,7 +152,7 @@ def test_results_are_shown_before_they_are_certified(examples, monkeypatch):
         raise DataError("no proof")
 
     monkeypatch.setattr(onlinear.theory, "certify", fails)
-    failed = run("train", "real.svm", "--certify", code=1)
+    failed = run("train", "--rule", "perceptron", "real.svm", "--certify", code=1)
     assert failed.stdout.startswith("Run of Perceptron")
     assert failed.stderr.endswith("onlinear: error: no proof\n")
 

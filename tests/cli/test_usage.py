@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
         (["train", "--rul", "winnow"], "No such option '--rul'. Did you mean '--rule'?"),
         (
             ["train", "real.svm", "--rule", "perceptrn"],
-            "no rule 'perceptrn' (did you mean 'perceptron'?); there are arow, ada-grad, averaged-perceptron, ",
+            "no rule 'perceptrn' (did you mean 'perceptron'?); there are auto, majority(RULE, …), arow, ada-grad, ",
         ),
         (
             ["train", "real.svm", "--rule", "winnow(bet=1)"],
@@ -119,7 +119,7 @@ def test_debug_shows_where(examples):
 
 
 def test_going_on_with_other_options_is_refused(examples):
-    run("train", "first.svm", "-o", "model")
+    run("train", "--rule", "perceptron", "first.svm", "-o", "model")
     for options, said in (
         (["--intercept"], "--intercept: model was trained without it"),
         (["--rule", "winnow"], "the model is of the rule Perceptron, not of Winnow"),
@@ -128,7 +128,7 @@ def test_going_on_with_other_options_is_refused(examples):
         (["--classes", "1,-1"], "classes are 1 and -1"),
         (["--hash-bits", "9"], "--hash-bits needs --encode hash"),
     ):
-        assert said in run("train", "second.svm", "--from", "model", *options, code=2).stderr
+        assert said in run("train", "--rule", "perceptron", "second.svm", "--from", "model", *options, code=2).stderr
 
 
 def test_going_on_keeps_the_seed_of_the_rule(examples):

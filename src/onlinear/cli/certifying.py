@@ -91,7 +91,7 @@ def certify_command(
         paths(data),
         model=model,
         labels=reading["labels"],
-        rule=rule_spec.file_of(rule),
+        rule=rule_spec.files_of(rule),
     )
     if output is not None:
         from onlinear.atomic import check_replaceable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlinear.cli.command import Command, debug_option
-from onlinear.cli.models import class_for, read_header
+from onlinear.cli.models import class_for, has_own_rule, read_header
 from onlinear.cli.options import custom_rule_option
 from onlinear.cli.output import Summary, run_facts, show_json, show_table, visible
 from onlinear.display import counted
@@ -37,9 +37,10 @@ def inspect_command(model: str, top: int, rule: str | None, as_json: bool) -> No
     from onlinear.runs import load
 
     header = read_header(model)
-    known = rule is not None or not header["rule"]["own"]
+    known = rule is not None or not has_own_rule(header)
     run = load(model, class_for(model, header, rule)) if known else None
-    largest = _largest(model, header, run, top)
+    best = run.best_member() if run is not None and run.state.members else run
+    largest = _largest(model, header, best, top)
     if as_json:
         more = {} if run is None else run_facts(run)
         said = {name: value for name, value in more.items() if name not in {"labels", "features"}}
@@ -47,7 +48,7 @@ def inspect_command(model: str, top: int, rule: str | None, as_json: bool) -> No
         return
     click.echo(repr(Summary(f"{header['kind']} in {model}", _facts(header, run))))
     if largest:
-        click.echo()
+        click.echo("" if best is run or best is None else f"\nThe weights of the best member, {best.rule!r}:")
         flat = [(name, values.get("weights", values)) for name, values in largest]
         columns = [name for name in flat[0][1] if name != "index"]
         rows = [(visible(str(name)), *(_number(values[one]) for one in columns)) for name, values in flat]
@@ -64,9 +65,8 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     by_class, labels = mistakes_of(header), header["classes"]["labels"]
     many = "mistakes_by_class" in header
     classes = ", ".join(map(repr, labels)) if many else "{!r} (negative), {!r} (positive)".format(*labels)
-    parameters = ", ".join(f"{name}={_parameter(value)}" for name, value in rule["parameters"].items())
     options = [words for name, words in _OPTIONS.items() if header[name]]
-    facts = [("rule", visible(f"{rule['name']}({parameters})"))]
+    facts = [("rule", visible(_named(rule)))]
     if rule["own"]:
         facts.append(("code", visible(f"{rule['code'] or 'unknown'}, of {rule['module']}; under {rule['python']}")))
     facts += [
@@ -121,6 +121,8 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     from onlinear.models.file import weights_and_names
 
     made = None if run is None else run.expert_mistakes
+    if run is None and "members" in header:  # the weights of features are those of a member, whose rule is not known
+        return []
     weights, names = weights_and_names(model) if run is None else (run.weights, run.state.names)
     reading = header["reading"] or {}
     # libsvm indices start at 1.
@@ -144,8 +146,15 @@ def _largest(model: str, header: dict[str, Any], run: Run | None, top: int) -> l
     return listed
 
 
+def _named(rule: dict[str, Any]) -> str:
+    """Return a rule with its parameters."""
+    return f"{rule['name']}({', '.join(f'{name}={_parameter(value)}' for name, value in rule['parameters'].items())})"
+
+
 def _parameter(value: Any) -> str:
     match value:
+        case {"name": _, "parameters": _}:
+            return _named(value)
         case {"tensor": _}:
             return "array"
         case {"float": str(text)}:

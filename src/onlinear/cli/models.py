@@ -33,21 +33,38 @@ def read_header(path: str) -> dict[str, Any]:
 
 
 def class_for(path: str, header: dict[str, Any], rule: str | None) -> Any:
-    """Return the class of the rule of a model if it is user-defined; raise if it is not given."""
+    """Return the user-defined classes of a model, or none if it has none; raise if they are not given."""
     if rule is not None:
         return _rule_class(path, rule)
-    if header["rule"]["own"]:
-        name = header["rule"]["name"]
-        raise click.UsageError(
-            f"{path}: {name} is a user-defined rule, and the file contains no code; use --rule FILE.py:{name}"
-        )
+    own = [one["name"] for one in _rules_in(header) if one["own"]]
+    if own:
+        what = f"{own[0]} is a user-defined rule"
+        how = ", ".join(f"FILE.py:{name}" for name in dict.fromkeys(own))
+        raise click.UsageError(f"{path}: {what}, and the file contains no code; use --rule {how}")
     return None
 
 
+def has_own_rule(header: dict[str, Any]) -> bool:
+    """Tell whether a model, or one of its members, has a user-defined rule."""
+    return any(one["own"] for one in _rules_in(header))
+
+
+def _rules_in(header: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the description of the rule, and those of its parts."""
+    rule = header["rule"]
+    members = [member["rule"] for member in header.get("members", ())]
+    return [rule, *([rule["parameters"]["vote"]] if members else []), *members]
+
+
 def _rule_class(path: str, rule: str) -> Any:
-    spec = rule_spec.parse(rule)
-    if not spec.bare:
-        raise click.BadParameter(
-            f"{path} contains the parameters of its rule; give the class without parameters", param_hint="--rule"
-        )
-    return spec.cls
+    specs = [rule_spec.parse(part) for part in rule_spec.split(rule)]
+    if len(specs) == 1 and isinstance(specs[0], rule_spec.MajoritySpec):
+        return specs[0].own
+    given = []
+    for spec in specs:
+        if isinstance(spec, rule_spec.MajoritySpec) or not spec.bare:
+            raise click.BadParameter(
+                f"{path} contains the parameters of its rule; give the class without parameters", param_hint="--rule"
+            )
+        given.append(spec.cls)
+    return given[0] if len(given) == 1 else given

@@ -83,14 +83,18 @@ def show_table(columns: Sequence[tuple[str, Literal["left", "right"]]], rows: Se
 
 
 def rule_facts(rule: Any) -> dict[str, Any]:
-    """Return the facts about a rule, for JSON."""
-    return {"name": type(rule).__qualname__, "parameters": rule._asdict()}
+    """Return the facts about a rule, for JSON; a majority has members and a vote."""
+    name = type(rule).__qualname__
+    if not hasattr(rule, "members"):
+        return {"name": name, "parameters": rule._asdict()}
+    members = [{**member._asdict(), "rule": rule_facts(member.rule)} for member in rule.members]
+    return {"name": name, "parameters": {"vote": rule_facts(rule.vote)}, "members": members}
 
 
 def run_facts(run: Run) -> dict[str, Any]:
     """Return the facts about a run, for JSON."""
     made = run.expert_mistakes
-    facts = {
+    facts: dict[str, Any] = {
         "rule": rule_facts(run.rule),
         "rounds": run.rounds,
         "features": run.n_features,
@@ -105,6 +109,11 @@ def run_facts(run: Run) -> dict[str, Any]:
         "intercept": run.intercept,
         "margin_upper_bound": run.margin_upper_bound,
     }
+    if made is not None and run.state.members:
+        facts["members"] = [
+            {**told, "mistakes": mistakes, "weight": weight}
+            for told, mistakes, weight in zip(facts["rule"]["members"], made, run.weights, strict=True)
+        ]
     if made is not None:
         facts |= {"best_expert": int(made.argmin()), "best_expert_mistakes": int(made.min()), "regret": run.regret}
     if run.expected_mistakes is not None:

@@ -25,7 +25,7 @@ def read_once(data: Iterable[str]) -> str:
     return ""
 
 
-def check_places(outputs: Mapping[str, str | None], data: Iterable[str], **inputs: str | None) -> None:
+def check_places(outputs: Mapping[str, str | None], data: Iterable[str], **inputs: str | list[str] | None) -> None:
     """Raise, before anything is read, if an output cannot be written or would overwrite another file in use.
 
     Parameters
@@ -46,7 +46,8 @@ def check_places(outputs: Mapping[str, str | None], data: Iterable[str], **input
     for option, path in written.items():
         for name, read in inputs.items():
             other = f"--{name.rstrip('_')}"
-            if read is not None and (option, other) != _REPLACED and _same(path, read):
+            files = [] if read is None or (option, other) == _REPLACED else [read] if isinstance(read, str) else read
+            if any(_same(path, file) for file in files):
                 raise click.BadParameter(f"{path} is the file of {other}, and would be overwritten", param_hint=option)
         for each in data:
             _check_data(option, path, each)

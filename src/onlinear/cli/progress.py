@@ -31,8 +31,9 @@ class Watch:
         quiet: bool,
         passes: int,
         before: int | None,
+        notice: str = "",
     ) -> None:
-        self._facts = facts
+        self._facts, self._notice_first = facts, notice
         self._json, self._quiet, self._passes = as_json, quiet, passes
         self._started = False
         self._pass, self._first, self._length = -1, before, 0
@@ -70,8 +71,8 @@ class Watch:
         if self._json:
             show_json(event="start", labels=classes, **self._facts)
         else:
-            self._say(mapping(classes))
-            self._say(_HEAD)
+            for line in filter(None, (self._notice_first, mapping(classes), _HEAD)):
+                self._say(line)
 
     def _mark(self, p: Progress) -> None:
         if self._json:

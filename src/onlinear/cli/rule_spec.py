@@ -1,4 +1,7 @@
-"""Rules as the command line names them: ``winnow``, ``winnow(beta=0.5)``, ``file.py:MyRule(C=2)``."""
+"""Rules as the command line names them: ``winnow``, ``winnow(beta=0.5)``, ``file.py:MyRule(C=2)``.
+
+``auto`` is the majority of several rules, and ``majority(arow, winnow, file.py:MyRule)`` that of those in brackets.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ import click
 from onlinear.cli.command import OWN_RULE
 from onlinear.errors import OnlinearError, ParameterError, RuleError
 
+_MAJORITY = frozenset({"auto", "majority"})
+_OPTIONS = {"intercept": "fit_intercept", "normalize": "normalize"}
+"""What a member of a majority may have beside the parameters of its rule."""
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -28,6 +34,13 @@ class Spec(NamedTuple):
     positional: tuple[Any, ...]
     named: dict[str, Any]
     hint: str
+
+    @property
+    def own(self) -> bool:
+        """Whether the class is one of the user's."""
+        from onlinear.rules.registry import BUILT_IN
+
+        return BUILT_IN.get(self.cls.__qualname__) is not self.cls
 
     @property
     def bare(self) -> bool:
@@ -53,8 +66,67 @@ class Spec(NamedTuple):
             raise _bad(str(error), self.hint) from error
 
 
-def parse(text: str, hint: str = "--rule") -> Spec:
+class MajoritySpec(NamedTuple):
+    """The members of a majority, each with its options, and the rule that votes; without members, the default."""
+
+    members: tuple[tuple[Spec, dict[str, Any]], ...]
+    vote: Spec | None
+    hint: str
+
+    @property
+    def own(self) -> list[Any]:
+        """The classes that were named as those in files or modules."""
+        specs = [*(spec for spec, _ in self.members), *([self.vote] if self.vote else [])]
+        return list(dict.fromkeys(spec.cls for spec in specs if spec.own))
+
+    def make(self, seed: int | None = None) -> Any:
+        """Return the majority; rules that draw take the seed, unless they were given their own."""
+        from onlinear.rules.majority import Majority, Member
+
+        vote = {} if self.vote is None else {"vote": self.vote.make(seed)}
+        members = [(spec.make(seed), options) for spec, options in self.members]
+        listed = [Member(rule, **{"fit_intercept": rule.inputs == "real", **options}) for rule, options in members]
+        try:
+            return Majority(listed, **vote) if listed else Majority(**vote)
+        except ParameterError as error:
+            raise _bad(str(error), self.hint) from error
+
+
+def parse(text: str, hint: str = "--rule") -> Spec | MajoritySpec:
     """Return what a text says; nothing in it is executed but the file or module that it names."""
+    inside = _inside_majority(text, hint)
+    return parse_one(text, hint) if inside is None else _majority(inside, hint)
+
+
+def _inside_majority(text: str, hint: str = "--rule") -> str | None:
+    """Return what stands in the brackets of a majority; None for a single rule."""
+    head, bracket, tail = text.strip().partition("(")
+    if _plain(head) not in _MAJORITY:
+        return None
+    if bracket and not tail.endswith(")"):
+        raise _bad(f"{text!r} is not of the form majority(RULE, RULE, …)", hint)
+    return tail[:-1]
+
+
+def _majority(inside: str, hint: str) -> MajoritySpec:
+    members: list[tuple[Spec, dict[str, Any]]] = []
+    vote = None
+    for part in split(inside):
+        name, sign, value = part.partition("=")
+        if sign and name.strip() == "vote":
+            vote = parse_one(value, hint)
+        elif sign and name.strip() == "eta":
+            vote = parse_one(f"weighted-majority(eta={value})", hint)
+        else:
+            spec = parse_one(part, hint)
+            named = {key: value for key, value in spec.named.items() if key in spec.cls._fields or key not in _OPTIONS}
+            options = {_OPTIONS[key]: bool(value) for key, value in spec.named.items() if key not in named}
+            members.append((spec._replace(named=named), options))
+    return MajoritySpec(tuple(members), vote, hint)
+
+
+def parse_one(text: str, hint: str = "--rule") -> Spec:
+    """Return what a text says about a single rule."""
     head, bracket, tail = text.strip().partition("(")
     positional, named = _arguments(text, tail, hint) if bracket else ((), {})
     return Spec(_found(head.strip(), hint), positional, named, hint)
@@ -62,6 +134,8 @@ def parse(text: str, hint: str = "--rule") -> Spec:
 
 def check_options(rule: Any, *, intercept: bool, normalize: bool) -> None:
     """Refuse options that a rule cannot have, before any data are read."""
+    if hasattr(rule, "check_options"):
+        rule.check_options(fit_intercept=intercept, normalize=normalize)
     if rule.inputs != "real" and (intercept or normalize):
         option = "--intercept" if intercept else "--normalize"
         raise click.UsageError(f"{type(rule).__name__} takes {rule.inputs} inputs as they are: no {option}")
@@ -86,10 +160,12 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def file_of(text: str | None) -> str | None:
-    """Return the file that holds the rule, where one is named."""
-    home, _, _ = (text or "").partition("(")[0].strip().rpartition(":")
-    return home if home.endswith(".py") else None
+def files_of(text: str | None) -> list[str]:
+    """Return the files in which rules are defined, where any are named."""
+    inside = _inside_majority(text or "")
+    parts = [text or ""] if inside is None else split(inside)
+    homes = [part.partition("(")[0].strip().rpartition(":")[0] for part in parts]
+    return [home for home in homes if home.endswith(".py")]
 
 
 def _arguments(text: str, tail: str, hint: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -144,8 +220,9 @@ def _found(name: str, hint: str) -> Any:
     for each, cls in known.items():
         if _plain(each) == wanted:
             return cls
-    near = _near(name.lower(), known)
-    raise _bad(f"there is no rule {name!r}{near}; there are {', '.join(known)}, and file.py:YourRule", hint)
+    near = _near(name.lower(), [*known, "auto", "majority"])
+    listed = ", ".join(["auto", "majority(RULE, …)", *known])
+    raise _bad(f"there is no rule {name!r}{near}; there are {listed}, and file.py:YourRule", hint)
 
 
 def _module(home: str, hint: str) -> ModuleType:

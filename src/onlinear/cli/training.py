@@ -49,10 +49,14 @@ if TYPE_CHECKING:
 @data_argument
 @click.option(
     "--rule",
-    help="The rule: perceptron, margin-perceptron, winnow, …, with its parameters: 'winnow(beta=0.5)'; or your own:"
-    " 'file.py:MyRule(C=2)', package.module:MyRule.  [default: perceptron]",
+    help="The rule: auto, perceptron, winnow, arow, …, with its parameters: 'winnow(beta=0.5)'; your own:"
+    " 'file.py:MyRule(C=2)', package.module:MyRule; or the majority of several: 'majority(arow,winnow,file.py:MyRule)'."
+    "  [default: auto, the majority of eight rules]",
 )
 @click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Save the model to this file.")
+@click.option(
+    "--best-member", is_flag=True, help="Of a majority, save only the member with the fewest mistakes: a linear model."
+)
 @click.option("--from", "base", type=click.Path(), metavar="MODEL", help="Resume from a saved model.")
 @order_options
 @click.option(
@@ -72,6 +76,7 @@ def train_command(
     data: tuple[str, ...],
     rule: str | None,
     output: str | None,
+    best_member: bool,
     base: str | None,
     passes: int,
     shuffle: int,
@@ -88,14 +93,15 @@ def train_command(
 ) -> None:
     """Train a model on DATA, one example at a time.
 
-    Each example is first predicted and then learned from. Prints progress whenever the number of rounds has doubled,
-    and at the end the mistakes, their rate, baselines, and an upper bound on the margin of every separator. Says so if
-    the labels are not in random order: the rate then tells little about examples in another order.
+    Each example is first predicted and then learned from. Without --rule, eight rules learn at once, and their weighted
+    majority predicts: nothing has to be chosen or tuned. Prints progress whenever the number of rounds has doubled, and
+    at the end the mistakes, their rate, baselines, and what each member of the majority got wrong. Says so if the
+    labels are not in random order: the rate then tells little about examples in another order.
 
     \b
-    onlinear train data.svm --rule winnow -o model
+    onlinear train data.svm -o model
     onlinear train more.svm --from model -o model
-    cat data.csv | onlinear train --label spam --intercept
+    cat data.csv | onlinear train --label spam --rule perceptron --intercept
     """
     aside = quarantine_of(reading, output)
     check_places(
@@ -103,33 +109,31 @@ def train_command(
         paths(data),
         from_=base,
         labels=reading["labels"],
-        rule=rule_spec.file_of(rule),
+        rule=rule_spec.files_of(rule),
     )
     check_passes(passes, data)
-    if every is not None and checkpoint is None:
-        raise click.UsageError("--every needs --checkpoint")
+    _check_pairs({"--every": every is not None, "--best-member": best_member}, checkpoint=checkpoint, output=output)
     if certify:
         _check_certifiable(paths(data), shuffle, base)
     before = None if base is None else load_model(base, rule)
-    if before is None:
-        made = rule_spec.parse("perceptron" if rule is None else rule).make(seed)
-    else:
-        made = before.rule
+    if before is not None:
         _check_unchanged(before, base, reading["n_features"], seed, intercept, normalize, shuffle)
+    resumes = checkpoint is not None and Path(checkpoint).exists()
+    made = before.rule if before else _chosen_rule(rule, checkpoint if resumes else None, seed)
     rule_spec.check_options(made, intercept=intercept, normalize=normalize)
 
     from onlinear.runs import train
 
     stream = open_data(data, reading, output=output, like=before)
-    say_columns(stream, quiet=quiet or as_json, header=reading["header"])
-    resumes = checkpoint is not None and Path(checkpoint).exists()
     if resumes and not quiet and not as_json:
         say(f"resuming from {checkpoint}")
+    say_columns(stream, quiet=quiet or as_json, header=reading["header"])
     start = time.monotonic()
     facts = {"rule": rule_facts(made), "resumed": resumes, "columns": stream.columns}
     rounds = None if resumes else before.rounds if before else 0
     try:
-        with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=rounds) as watch:
+        notice = "" if rule or before or resumes else _default_notice(made)
+        with Watch(facts, as_json=as_json, quiet=quiet, passes=passes, before=rounds, notice=notice) as watch:
             run = train(
                 made,
                 stream,
@@ -141,26 +145,27 @@ def train_command(
                 state=before,
                 n_features=reading["n_features"],
                 checkpoint=checkpoint,
-                **({} if every is None else {"every": every}),
+                every=_EVERY if every is None else every,
                 output=output,
                 progress=watch,
                 new_classes=new_classes,
+                best_member=best_member,
             )
     except KeyboardInterrupt:
         if checkpoint is None or not Path(checkpoint).exists():
             raise
         raise KeyboardInterrupt(f"run the same command again to resume from {checkpoint}") from None
     seconds = time.monotonic() - start
-    skipped = skipped_facts(stream.skipped, aside)
     if as_json:
+        skipped = skipped_facts(stream.skipped, aside)
         show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped)
     else:
-        told = run._facts()
-        told[1:1] = [("passes", f"{passes:,}")] * (passes > 1)
-        at = [name for name, _ in told].index("updates")
-        told[at:at] = wrapped("", window_words(run, 0 if before else shuffle))
+        told = _facts(run, passes, 0 if before else shuffle)
         told += [] if aside is None else [("skipped", skipped_words(stream.skipped, aside))]
-        click.echo(repr(Summary(run._title(), told + _saved(output, quiet=quiet))))
+        told += _saved(
+            output, quiet=quiet, only=f", the best member: {run.best_member().rule!r}" if best_member else ""
+        )
+        click.echo(repr(Summary(run._title(), told)))
     if certify:
         # Reading again must not overwrite the quarantine file.
         certificate = _certify(run, open_data(data, reading, aside=False), quiet=quiet or as_json)
@@ -169,6 +174,38 @@ def train_command(
         else:
             chunks = open_data(data, reading, aside=False).chunks()
             click.echo(certificate_text(certificate, chunks))
+
+
+_EVERY = 30.0
+"""The default number of seconds between checkpoints."""
+
+
+def _check_pairs(given: dict[str, bool], *, checkpoint: str | None, output: str | None) -> None:
+    """Raise for options that have no effect without another one."""
+    for option, other, there in (("--every", "--checkpoint", checkpoint), ("--best-member", "--output", output)):
+        if given[option] and there is None:
+            raise click.UsageError(f"{option} needs {other}")
+
+
+def _chosen_rule(rule: str | None, checkpoint: str | None, seed: int | None) -> Any:
+    """Return the rule that is named, that of a checkpoint, or by default the majority."""
+    if rule is None and checkpoint is not None:
+        return load_model(checkpoint, None).rule
+    return rule_spec.parse("auto" if rule is None else rule).make(seed)
+
+
+def _default_notice(rule: Any) -> str:
+    """Return what runs if nobody has chosen a rule."""
+    return f"rule: auto, the weighted majority of {len(rule.members)} rules (--rule chooses another)"
+
+
+def _facts(run: Run, passes: int, shuffle: int) -> list[tuple[str, str]]:
+    """Return the facts about a run, with those about its passes and its shuffling."""
+    told = run._facts()
+    told[1:1] = [("passes", f"{passes:,}")] * (passes > 1)
+    at = [name for name, _ in told].index("updates")
+    told[at:at] = wrapped("", window_words(run, shuffle))
+    return told
 
 
 def _check_unchanged(
@@ -214,9 +251,9 @@ def _certify(run: Run, stream: Stream, *, quiet: bool) -> Certificate:
         return certify(run, stream, progress=show_step)
 
 
-def _saved(output: str | None, *, quiet: bool) -> list[tuple[str, str]]:
+def _saved(output: str | None, *, quiet: bool, only: str) -> list[tuple[str, str]]:
     """Return where the model is saved, and how to test it: the mistakes are not those of the last weights."""
     if output is None:
         return []
     test = f"onlinear evaluate {shlex.quote(output)} DATA (the mistakes above were made while learning)"
-    return [("saved to", output), *([] if quiet else [("test it", test)])]
+    return [("saved to", output + only), *([] if quiet else [("test it", test)])]

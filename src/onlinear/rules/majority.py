@@ -15,6 +15,7 @@ from onlinear.rules.experts import WeightedMajority
 from onlinear.rules.normalized import NormalizedAdaGrad
 from onlinear.rules.perceptron import Perceptron
 from onlinear.rules.rule import Inputs, Tie, check_rule
+from onlinear.spelling import option
 
 
 class Member(NamedTuple):
@@ -124,11 +125,11 @@ class Majority:
     def check_options(self, *, fit_intercept: bool, normalize: bool) -> None:
         """Raise for options of a run that a member does not follow."""
         others = [member for member in self.members if member.rule.inputs == "real"]
-        for option, given in (("fit_intercept", fit_intercept), ("normalize", normalize)):
-            other = next((member for member in others if not getattr(member, option)), None)
+        for name, given in (("fit_intercept", fit_intercept), ("normalize", normalize)):
+            other = next((member for member in others if not getattr(member, name)), None)
             if given and other is not None:
                 raise ParameterError(
-                    f"{option} does not apply to the member {other.name}: each member of a Majority has its own options"
+                    f"{option(name)} does not apply to {other.name}: each member of a majority has its own options"
                 )
 
     def for_width(self, n: int) -> Majority:

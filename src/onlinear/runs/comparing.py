@@ -12,6 +12,7 @@ from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import add_labels, new_record
 from onlinear.engine.rows import open_rows, row
 from onlinear.errors import DataError, ParameterError
+from onlinear.rules.majority import Majority
 from onlinear.rules.registry import ONLINE
 from onlinear.rules.rule import INPUTS, check_rule
 from onlinear.runs.beginning import Options, as_stream, begin, needs_width
@@ -52,11 +53,12 @@ def compare(
     ----------
     rules : sequence of rules, or "all"
         The rules to compare. ``"all"``, alone or in a list, stands for every built-in rule that fits the data, with its
-        default parameters; `Comparison.left_out` says which do not fit.
+        default parameters, and for the `Majority`; `Comparison.left_out` says which do not fit.
     X, y, passes, shuffle, seed, n_features, classes, new_classes
         As in `onlinear.train`. The built-in rules that draw take the seed, too.
     fit_intercept, normalize : bool
-        As in `onlinear.run`, for the rules that take real numbers; the others ignore them.
+        As in `onlinear.run`, for the rules that take real numbers. The others ignore them, and so does a `Majority`,
+        whose members have their own options.
     progress : callable
         As in `onlinear.train`; it reports on the first rule.
     stream : Stream
@@ -109,7 +111,7 @@ class _Entrant:
 
     def begin(self, stream: Stream, first: Chunk, options: Options) -> None:
         """Make the learner, and compile all that it needs: that is not counted among its seconds."""
-        real = self.rule.inputs == "real"
+        real = self.rule.inputs == "real" and not isinstance(self.rule, Majority)
         options = options._replace(fit_intercept=options.fit_intercept and real, normalize=options.normalize and real)
         self.learner = begin(self.rule, stream, None, options, iter([first]))[0]
         nothing = slice(0, 0)
@@ -133,13 +135,16 @@ class _Field:
         named = [rule for rule in rules if rule != ALL]
         self.entrants = [_Entrant(rule, must_fit=True) for rule in named]
         if len(named) < len(rules):
-            taken = {type(rule) for rule in named}
-            self._enter_all({name: cls for name, cls in ONLINE.items() if cls not in taken}, seed)
+            self._enter_all({type(rule) for rule in named}, seed)
         if not self.entrants:
             raise ParameterError("no rules to compare")
 
-    def _enter_all(self, classes: dict[str, Any], seed: int) -> None:
-        for name, cls in classes.items():
+    def _enter_all(self, taken: set[type], seed: int) -> None:
+        if Majority not in taken:
+            self.entrants.append(_Entrant(Majority(), must_fit=True))
+        for name, cls in ONLINE.items():
+            if cls in taken:
+                continue
             needed = [field for field in cls._fields if field not in cls._field_defaults]
             if needed:
                 self.left_out[name] = f"{needed[0]} has no default; name it: {name}({needed[0]}=…)"

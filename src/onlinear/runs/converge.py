@@ -22,6 +22,7 @@ from onlinear.engine.passes import STEPS
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import ParameterError
 from onlinear.models.state import State, weights_of
+from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.beginning import as_state, open_arrays, resume
 from onlinear.runs.learner import Learner
@@ -166,6 +167,8 @@ def converge(
     check_integers(0, seed=seed)
     if selection not in ("cyclic", "random", "worst"):
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
+    if isinstance(rule, Majority):
+        raise ParameterError("a Majority learns online, with run or train; converge takes a single rule")
     chunk = open_arrays(X, y)
     start, state = renamed_start(start, state)
     learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)

@@ -15,6 +15,7 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State
+from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, begin
 from onlinear.runs.learner import Learner
@@ -174,6 +175,8 @@ def as_weights(rule: Any, given: Any, n: int) -> Floats:
 
 def _recorder(trace: bool | Potentials, learner: Learner) -> Recorder | None:
     if isinstance(trace, Potentials):
+        if isinstance(learner.rule, Majority):
+            raise ParameterError("potentials can be traced for a single rule, not for a Majority")
         if learner.multiclass:
             raise ParameterError("potentials can be traced for two classes only")
         potentials(learner, trace.comparator)  # a comparator that does not fit is refused before round one

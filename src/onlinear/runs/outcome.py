@@ -23,9 +23,9 @@ from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, order_facts
 from onlinear.runs.evaluation import Evaluation
-from onlinear.runs.expert_facts import expert_facts, member_facts
 from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
+from onlinear.runs.members import expert_facts, member_alone, member_facts
 from onlinear.runs.scoring import Scored, Scorer
 from onlinear.runs.trace import Trace
 from onlinear.streams.reading import without_blanks
@@ -164,6 +164,24 @@ class Run(Facts):
         arrays = self.state.arrays
         known = "expected" in getattr(arrays, "_fields", ()) and not predicts_by_sign(self.rule)
         return float(arrays.expected.sum()) if known else None
+
+    def best_member(self) -> Run:
+        """Return the member of a majority with the fewest mistakes, as a run of its own: one vector to deploy.
+
+        Its weights are those that it would have learned alone. It can be saved and resumed like any other run.
+
+        Examples
+        --------
+        >>> import onlinear
+        >>> X, y = onlinear.datasets.noisy(n=2000, seed=0)
+        >>> best = onlinear.run(onlinear.rules.Majority(), X, y).best_member()
+        >>> best.rule
+        AveragedPerceptron(tie='mistake')
+        """
+        made = self.expert_mistakes
+        if made is None or not self.state.members:
+            raise ParameterError(f"{self.rule!r} is a single rule; best_member is for a Majority")
+        return Run(member_alone(self.state, int(made.argmin())))
 
     def decision_function(self, X: Any, *, strict: bool = False) -> Floats:
         """Return the score of each row; above 0 means ``classes[1]``. With more than two classes, a score per class.

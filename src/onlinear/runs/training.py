@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from onlinear.atomic import check_replaceable
 from onlinear.data.chunk import Chunk
 from onlinear.data.label_record import NOTICED
-from onlinear.errors import DataError
+from onlinear.errors import DataError, ParameterError
 from onlinear.models.checkpoint import Checkpoint, describe_training
 from onlinear.models.state import State
+from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, as_stream, begin
 from onlinear.runs.course import Course
@@ -22,6 +23,7 @@ from onlinear.runs.learner import Learner
 from onlinear.runs.learners import resume_learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
+from onlinear.spelling import option
 
 
 class Progress(NamedTuple):
@@ -65,6 +67,7 @@ def train(
     output: str | os.PathLike[str] | None = None,
     progress: Report | None = None,
     new_classes: bool = False,
+    best_member: bool = False,
     stream: Any = None,
 ) -> Run:
     """Run a rule over examples, once or several times; after a crash, the same call resumes where it was.
@@ -91,6 +94,8 @@ def train(
         Save the run to this file; the checkpoint is removed only afterwards.
     progress : callable
         Called with a `Progress` whenever the number of rounds has doubled, and at the end of each block.
+    best_member : bool
+        Of a `Majority`, save only the member with the fewest mistakes (`Run.best_member`) to `output`.
     stream : Stream
         The former name of X.
 
@@ -108,6 +113,8 @@ def train(
     for path in (output, checkpoint):
         if path is not None:
             check_replaceable(path)
+    if best_member and (output is None or not isinstance(rule, Majority)):
+        raise ParameterError(f"{option('best_member', True)} is for a majority that is saved to a file")
     course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed, checkpoint=checkpoint is not None)
     options = Options(fit_intercept, normalize, start, state, n_features, None, new_classes)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
@@ -128,7 +135,7 @@ def train(
     done = Run(learner.rest())
     kept.finish(done.state, course.contents)
     if output is not None:
-        done.save(output)
+        (done.best_member() if best_member else done).save(output)
     kept.remove()
     return done
 

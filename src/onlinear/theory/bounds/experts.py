@@ -82,7 +82,15 @@ def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any =
     (6, 1)
     """
     check_share(eta=eta)
-    advice = best_expert(examples_of(X, y, classes=classes))
+    return majority_bound(best_expert(examples_of(X, y, classes=classes)), eta, (_ADVICE,))
+
+
+def majority_bound(advice: AdviceCounts, eta: float, checked: tuple[str, ...]) -> Bound:
+    """Return the bound of `weighted_majority` for experts whose mistakes are known.
+
+    It also holds for the weighted plurality of several classes (P19): where that errs, the experts that name the right
+    class have at most half of the weight.
+    """
     log_n = log_up(advice.N)
     quantities = {**advice.quantities(), "eta": eta}
     if eta <= 0.5:
@@ -90,7 +98,7 @@ def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any =
     return Bound(
         float_up((log_n + advice.m * keeping_log_up(eta)) / half_keeping_log_down(eta)),
         "Weighted majority mistake bound",
-        checked=(_ADVICE,),
+        checked=checked,
         declared=(EQUAL, EXACT),
         quantities=quantities,
     )
@@ -170,24 +178,35 @@ def anytime(X: Any, y: Any = None, *, delta: float | None = None, classes: Any =
     3.7711
     """
     advice = best_expert(examples_of(X, y, classes=classes))
+    return anytime_bound(advice, (_ADVICE,), delta)
+
+
+def anytime_bound(advice: AdviceCounts, checked: tuple[str, ...], delta: float | None = None) -> Bound:
+    """Return the bound of `anytime` for experts whose mistakes are known."""
     log_n = log_up(advice.N)
     regret = 2 * root_above(advice.T * log_n / 2) + root_above(log_n / 8)
-    return _bound_draws(advice.m + regret, "Anytime randomised weighted majority mistake bound", advice, {}, delta)
+    theorem = "Anytime randomised weighted majority mistake bound"
+    return _bound_draws(advice.m + regret, theorem, advice, {}, delta, checked)
 
 
 def _bound_draws(
-    expected: Fraction, theorem: str, advice: AdviceCounts, more: dict[str, float], delta: float | None
+    expected: Fraction,
+    theorem: str,
+    advice: AdviceCounts,
+    more: dict[str, float],
+    delta: float | None,
+    checked: tuple[str, ...] = (_ADVICE,),
 ) -> Bound:
     """Return a bound on the expected mistakes, or with δ one on those of a run."""
     quantities = {**advice.quantities(), **more}
     if delta is None:
-        return Bound(float_up(expected), theorem, (_ADVICE,), (EQUAL, EXACT), quantities, of="expected mistakes")
+        return Bound(float_up(expected), theorem, checked, (EQUAL, EXACT), quantities, of="expected mistakes")
     check_share(delta=delta)
     deviation = root_above(advice.T * inverse_log_up(delta) / 2)
     return Bound(
         float_up(expected + deviation),
         theorem,
-        checked=(_ADVICE,),
+        checked=checked,
         declared=(EQUAL, EXACT, f"the draws are random: this holds with probability 1 − {delta:g}"),
         quantities={**quantities, "expected_mistakes": float_up(expected), "delta": delta},
     )

@@ -87,9 +87,11 @@ def certify(
         raise ParameterError("X is Examples; certify repeats the run, and needs X and y themselves")
     if not (isinstance(delta, float) and 0.0 < delta < 1.0):
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
-    examples = open_examples(X, y, options_of(run))
+    votes = run.rule.inputs == "advice" or bool(run.state.members)
+    examples = open_examples(X, y, options_of(run), votes=votes)
     equal_steps = not isinstance(run, BatchRun) or run.schedule == "constant"
-    if run.rule.weighted and equal_steps and run.state.steps != run.updates:
+    additive = [state for state in run.state.members or (run.state,) if state.rule.additive and state.rule.weighted]
+    if equal_steps and any(state.steps != state.updates for state in additive):
         raise ParameterError("the run has learned with sample weights; the theorems assume equal steps")
     description = describe_run(run, examples.n)
     checksum = run.state.checksum
@@ -99,9 +101,7 @@ def certify(
     again = replay(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **describe_run(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, f"{added}the run has", "over these examples it gets")
-    return Certificate(
-        compute_record(run, examples, find_witnesses(run, examples.seen, comparator, progress), float(delta))
-    )
+    return Certificate(compute_record(run, examples, find_witnesses(run, examples, comparator, progress), float(delta)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,14 +184,14 @@ class Certificate(Facts):
         ----------
         X, y : matrix and labels
             The examples, in any layout.
-        rule : class, optional
-            The rule, where it is not one of the library's: its code is not recorded.
+        rule : class, or list of classes, optional
+            The rule, where it is not one of the library's: its code is not recorded. A majority may have several.
         limits : Limits
             The most work that the certificate may ask for; it need not come from somebody you trust.
         """
         check_structure(self.record)
         check_work(self.record, limits)
-        made = make_recorded_rule(self.record, rule)
+        made = make_recorded_rule(self.record["rule"], rule)
         try:
             self._verify(X, y, made, limits)
         except VerificationError:
@@ -207,7 +207,8 @@ class Certificate(Facts):
         if y is not None and count_rows(X) != record["data"]["rows"]:
             rows = record["data"]["rows"]
             raise VerificationError(f"data.rows: the certificate says {rows}, the data say {count_rows(X)}")
-        examples = open_examples(X, y, record["options"])
+        votes = rule.inputs == "advice" or "members" in record["rule"]
+        examples = open_examples(X, y, record["options"], votes=votes)
         check_reads(record, examples, limits)
         _compare({"data": data_of(examples)}, {"data": record["data"]}, VerificationError)
         if procedure["kind"] == "run" and procedure["passes"] * examples.n != record["outcome"]["rounds"]:
@@ -215,7 +216,7 @@ class Certificate(Facts):
         passes = procedure["passes"] if procedure["kind"] == "run" else None
         reason = not_progressive(record["options"]["start"], passes)
         _check_applies(record, {PROGRESSIVE: reason} if reason else {})  # known before the run is repeated
-        check_entries(record, examples.seen, limits)
+        check_entries(record, examples, limits)
         description = {name: record[name] for name in ("rule", "options", "procedure")}
         outcome = replay(description, X, y, rule)
         witnesses = {name: record[name] for name in ("margins", "separability", "comparator")}
@@ -241,8 +242,9 @@ class Certificate(Facts):
 
     def _title(self) -> str:
         rule = self.record["rule"]
-        parameters = ", ".join(f"{name}={value!r}" for name, value in rule["parameters"].items())
-        return f"Certificate for {rule['name']}({parameters})"
+        if "members" in rule:
+            return f"Certificate for the majority of {len(rule['members'])} rules"
+        return f"Certificate for {_named(rule)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         record = in_current_words(self.record)
@@ -256,6 +258,9 @@ class Certificate(Facts):
             ("mistakes", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds"),
             ("updates", f"{outcome['updates']:,}"),
         ]
+        for member, made in zip(record["rule"].get("members", ()), outcome.get("member_mistakes", ()), strict=True):
+            options = [words for name, words in _MEMBER_OPTIONS.items() if member[name]]
+            facts.append(("member", f"{made:,} mistakes: {', '.join([_named(member['rule']), *options])}"))
         margin, verdict = self.margin, record["separability"]
         if verdict is not None:
             facts.append(("separable", _verdict(verdict, self._pairs_per_example())))
@@ -273,6 +278,14 @@ class Certificate(Facts):
             mark = "; the tightest" if entry == tightest else ""
             facts.append((entry["theorem"], f"{_statement(entry)}{mark}"))
         return facts + [(entry["theorem"], f"does not apply: {entry['reason']}") for entry in record["excluded"]]
+
+
+_MEMBER_OPTIONS = {"fit_intercept": "with an intercept", "normalize": "normalized"}
+
+
+def _named(rule: dict[str, Any]) -> str:
+    """Return a recorded rule with its parameters."""
+    return f"{rule['name']}({', '.join(f'{name}={value!r}' for name, value in rule['parameters'].items())})"
 
 
 def _check_applies(record: dict[str, Any], excluded: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from onlinear.errors import VerificationError
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
+from onlinear.theory.voted import VotedExamples
 
 
 class Limits(NamedTuple):
@@ -75,9 +76,12 @@ def check_work(record: dict[str, Any], limits: Limits) -> None:
     many = "multiclass" in options
     vectors = len(options["classes"]) if many else 1
     size = vectors * (max(options["n_features"], data["features"]) + options["fit_intercept"])
-    check_limit(limits, "numbers", size, "the rule has too many weights")
+    members = len(record["rule"].get("members", "1"))
+    # A member may have an intercept of its own.
+    weights = members * (size + vectors) if "members" in record["rule"] else size
+    check_limit(limits, "numbers", weights, "the rule has too many weights")
     check_limit(limits, "passes", passes, "the run has too many passes")
-    rounds = max(1, passes) * data["rows"] * max(1, vectors - 1)
+    rounds = max(1, passes) * data["rows"] * max(1, vectors - 1) * members
     if many or passes > 1:
         check_limit(limits, "rounds", rounds, "the run has too many rounds")
     for vector in (options["start"], record["comparator"], *(one["weights"] for one in _intervals(record).values())):
@@ -88,19 +92,25 @@ def check_work(record: dict[str, Any], limits: Limits) -> None:
     _common_digits(shares, limits)
 
 
-def check_reads(record: dict[str, Any], examples: Examples | ClassPairs, limits: Limits) -> None:
+def check_reads(record: dict[str, Any], examples: Examples | ClassPairs | VotedExamples, limits: Limits) -> None:
     """Raise if a run over these examples, which have as many rows as the record says, reads too many numbers."""
     passes, vectors = max(1, record["procedure"]["passes"]), 1
+    members = len(record["rule"].get("members", "1"))
+    if isinstance(examples, VotedExamples):
+        vectors = examples.classes.size
     if isinstance(examples, ClassPairs):
         vectors = examples.classes.size
         pairs = 2 * (vectors - 1) * int(examples.rows.nnz)
         check_limit(limits, "pairs", pairs, "the pairs of classes have too many entries")
     if vectors > 1 or passes > 1:
-        check_limit(limits, "reads", passes * vectors * examples.entries, "the run reads too many numbers")
+        check_limit(limits, "reads", passes * vectors * members * examples.entries, "the run reads too many numbers")
 
 
-def check_entries(record: dict[str, Any], examples: Examples, limits: Limits) -> None:
+def check_entries(record: dict[str, Any], data: Examples | ClassPairs | VotedExamples, limits: Limits) -> None:
     """Raise if the rows of a combination, which are among these, have too many entries to be added up exactly."""
+    examples = data.seen
+    if isinstance(examples, VotedExamples):  # there is no combination
+        return
     for name, rows in _combinations(record).items():
         entries = examples.count_entries(np.array(rows, dtype=np.intp))
         check_limit(limits, "entries", entries, f"{name}: the rows have too many entries")

@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,16 +31,20 @@ from onlinear.theory.check.interval import (
 from onlinear.theory.check.verdict import Inseparable
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
+from onlinear.theory.voted import VotedExamples
+
+Data: TypeAlias = Examples | ClassPairs | VotedExamples
 
 
-def compute_record(run: Run, data: Examples | ClassPairs, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
+def compute_record(run: Run, data: Data, witnesses: dict[str, Any], delta: float) -> dict[str, Any]:
     """Return the whole record: everything but the witnesses is computed from the examples."""
-    description, examples = describe_run(run, data.n), data.seen
+    description = describe_run(run, data.n)
+    examples: Any = data.seen
     kinds, margins = margin_kinds(run, examples), witnesses["margins"]
     proven: Any = None
     if kinds is not None:
         proven = {name: kind and _proven(name, margins, kind, examples) for name, kind in kinds.items()}
-    separator = None
+    separator: Any = None
     if proven is not None and proven["learned"]["lower"] > 0.0:
         separator = examples.split(np.array(proven["learned"]["weights"]))
     start = description["options"]["start"]
@@ -78,14 +82,14 @@ def digest_of(record: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def data_of(examples: Examples | ClassPairs) -> dict[str, Any]:
+def data_of(examples: Data) -> dict[str, Any]:
     """Return what identifies these examples; the SHA-256 has the name that it has had since version 1."""
     digest, codes = Digest(), Counter[int]()
     for rows in examples.blocks():
         digest.add(rows.block(), rows.y)
         codes.update(rows.y.tolist())
     counts: dict[str, Any] = {"positive": codes[1]}
-    if isinstance(examples, ClassPairs):
+    if not isinstance(examples, Examples):
         counts = {"by_class": [codes[code] for code in range(examples.classes.size)]}
     return {
         "layout": examples.layout,
@@ -106,7 +110,13 @@ def outcome_of(run: Run) -> dict[str, Any]:
         "expected_mistakes": run.expected_mistakes,
         "margin_upper_bound": _finite(run.margin_upper_bound),
         "weights": weights_digest(run),
+        **({"member_mistakes": _member_mistakes(run)} if run.state.members else {}),
     }
+
+
+def _member_mistakes(run: Run) -> list[int]:
+    made = run.expert_mistakes
+    return [] if made is None else made.tolist()
 
 
 def _by_class(run: Run) -> dict[str, Any]:
@@ -117,7 +127,7 @@ def _by_class(run: Run) -> dict[str, Any]:
 
 def margin_kinds(run: Run, examples: Examples) -> dict[str, MarginKind | None] | None:
     """Return which margins belong to a run: that of the rows as the rule saw them, and beside it the affine one."""
-    if run.rule.inputs != "real":
+    if run.rule.inputs != "real" or run.state.members:
         return None
     affine = examples.bias and _has_both_classes(examples)
     return {"learned": learned_kind(examples), "affine": "affine" if affine else None}

@@ -12,7 +12,9 @@ import numpy as np
 from onlinear.checks import check_unmasked
 from onlinear.data.indices import check_indices, check_sparse
 from onlinear.errors import DataError, ParameterError, VerificationError
+from onlinear.models.rule import MAJORITY, class_among
 from onlinear.models.state import new_state, rule_for_width, weights_of
+from onlinear.rules.majority import Majority, Member
 from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
@@ -24,19 +26,27 @@ from onlinear.streams.stream import Stream
 from onlinear.theory.certificate.limits import Limits, check_limit
 from onlinear.theory.examples import Examples
 from onlinear.theory.pairs import ClassPairs
+from onlinear.theory.voted import VotedExamples
 
 
 def describe_run(outcome: Run, n: int) -> dict[str, Any]:
     """Return how a run over n examples was made: the rule, the options and the order."""
-    rule = outcome.rule
     return {
-        "rule": {
-            "name": type(rule).__qualname__,
-            "own": not _is_ours(type(rule)),
-            "parameters": {name: _plain(value) for name, value in rule._asdict().items()},
-        },
+        "rule": _describe_rule(outcome.rule),
         "options": options_of(outcome),
         "procedure": _procedure(outcome, n),
+    }
+
+
+def _describe_rule(rule: Any) -> dict[str, Any]:
+    """Return a rule as it is recorded; a majority has members and a vote instead of parameters."""
+    if isinstance(rule, Majority):
+        members = [{**member._asdict(), "rule": _describe_rule(member.rule)} for member in rule.members]
+        return {"name": MAJORITY, "own": False, "parameters": {}, "vote": _describe_rule(rule.vote), "members": members}
+    return {
+        "name": type(rule).__qualname__,
+        "own": not _is_ours(type(rule)),
+        "parameters": {name: _plain(value) for name, value in rule._asdict().items()},
     }
 
 
@@ -56,9 +66,11 @@ def options_of(outcome: Run) -> dict[str, Any]:
     }
 
 
-def open_examples(X: Any, y: Any, options: dict[str, Any]) -> Examples | ClassPairs:
-    """Return the examples as the rule saw them."""
+def open_examples(X: Any, y: Any, options: dict[str, Any], *, votes: bool) -> Examples | ClassPairs | VotedExamples:
+    """Return the examples as the rule saw them; a vote of several classes makes no pairs of them."""
     if options.get("multiclass", False):
+        if votes:
+            return VotedExamples(X, y, options["classes"], options["n_features"])
         if options["normalize"]:
             what = "normalised rows; normalise them beforehand"
             raise ParameterError(f"with more than two classes there are no certificates for {what}")
@@ -147,9 +159,14 @@ def _replay_with_a_vector_each(rule: Any, X: Any, y: Any, options: dict[str, Any
     return _converge(rule, X, y, procedure, state=state)
 
 
-def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
-    """Return the recorded rule with its parameters; a rule of the user's own must be given, as its class."""
-    name, own = description["rule"]["name"], description["rule"]["own"]
+def make_recorded_rule(described: dict[str, Any], rule: Any = None) -> Any:
+    """Return the recorded rule with its parameters; a rule of the user's own must be given, as its class.
+
+    A majority may need the classes of several, in a list.
+    """
+    if "members" in described:
+        return _make_majority(described, rule)
+    name, own = described["name"], described["own"]
     if not own:
         rule = library_rule(name)
     elif rule is None:
@@ -157,7 +174,7 @@ def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     rule = rule if isinstance(rule, type) else type(rule)
     if rule.__qualname__ != name:
         raise ParameterError(f"the certificate is of the rule {name}, not of {rule.__qualname__}")
-    parameters = description["rule"]["parameters"]
+    parameters = described["parameters"]
     try:
         given = {name: np.array(value) if isinstance(value, list) else value for name, value in parameters.items()}
         made = rule(**given)
@@ -165,6 +182,17 @@ def make_recorded_rule(description: dict[str, Any], rule: Any = None) -> Any:
     except (ParameterError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
         raise VerificationError(f"{name} refuses its parameters: {error}") from error
     return made
+
+
+def _make_majority(described: dict[str, Any], given: Any) -> Majority:
+    """Return the recorded majority."""
+    parts = (described["vote"], *(member["rule"] for member in described["members"]))
+    vote, *rules = (make_recorded_rule(part, class_among(given, part)) for part in parts)
+    options = ({name: member[name] for name in ("fit_intercept", "normalize")} for member in described["members"])
+    try:
+        return Majority([Member(rule, **each) for rule, each in zip(rules, options, strict=True)], vote)
+    except ParameterError as error:
+        raise VerificationError(str(error)) from error
 
 
 def library_rule(name: str) -> Any:
@@ -177,8 +205,11 @@ def _is_ours(rule: type) -> bool:
 
 
 def weights_digest(outcome: Run) -> str:
-    """Return the SHA-256 of the last weights."""
-    return hashlib.sha256(weights_of(outcome.state.arrays).astype("<f8").tobytes()).hexdigest()
+    """Return the SHA-256 of the last weights; of a majority, those of the vote and then of each member."""
+    digest = hashlib.sha256()
+    for state in (outcome.state, *outcome.state.members):
+        digest.update(weights_of(state.arrays).astype("<f8").tobytes())
+    return digest.hexdigest()
 
 
 def _procedure(outcome: Run, n: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from onlinear.errors import AssumptionError, ParameterError, RuleError
 from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
+from onlinear.rules.majority import Majority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import as_number
 from onlinear.rules.winnow import Winnow
@@ -18,8 +19,11 @@ from onlinear.theory.bounds.batch import batch_constant, batch_schedule
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.bounds.experts import (
     EQUAL,
+    AdviceCounts,
     anytime,
+    anytime_bound,
     halving,
+    majority_bound,
     randomized_weighted_majority,
     weighted_majority,
 )
@@ -81,6 +85,10 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     """Yield what each theorem about the rule says about the run."""
     outcome = case.outcome
     rule = outcome.rule
+    if isinstance(rule, Majority):
+        yield from _majority(case, rule)
+        yield _progressive_validation(case)
+        return
     if rule.inputs == "real" and _underflows(case.examples):
         yield Excluded("Perceptron theorems (P1 to P12)", "scores of rows this short underflow; scale the inputs")
         return
@@ -182,8 +190,35 @@ def _batch(case: Case, outcome: BatchRun) -> Iterator[Statement | Excluded]:
         yield _with(case.separator, theorem, bound, len(outcome.batch_sizes))
 
 
+def _majority(case: Case, rule: Majority) -> Iterator[Statement | Excluded]:
+    """Yield what is known about the vote of a majority, and about following a member at random."""
+    outcome, advice = case.outcome, _repeated_advice(case.outcome)
+    theorem = "Weighted majority mistake bound"
+    if not isinstance(rule.vote, WeightedMajority):
+        yield Excluded(theorem, f"no bound is known for the vote of {type(rule.vote).__name__}")
+    elif rule.vote.eta == 1.0:
+        yield Excluded(theorem, "eta is 1, and a member that errs once has no weight left")
+    else:
+        yield Statement(majority_bound(advice, float(rule.vote.eta), (_REPEATED,)), outcome.mistakes)
+    yield Statement(anytime_bound(advice, (_REPEATED,)), outcome.expected_mistakes or 0.0)
+
+
+_REPEATED = "every member's advice was repeated"
+
+
+def _repeated_advice(outcome: Run) -> AdviceCounts:
+    """Return the counts of a run that has been repeated: the number of experts, and the mistakes of the best."""
+    made = outcome.expert_mistakes
+    assert made is not None  # noqa: S101  # the run has experts
+    return AdviceCounts(made.size, outcome.rounds, int(made.argmin()), int(made.min()))
+
+
 def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) -> Iterator[Statement | Excluded]:
-    whole, outcome = case.examples.repeated(case.passes or 1), case.outcome
+    outcome = case.outcome
+    if outcome.state.multiclass:
+        yield from _plurality(outcome, rule)
+        return
+    whole = case.examples.repeated(case.passes or 1)
     if isinstance(rule, WeightedMajority):
         if rule.eta == 1.0:
             yield _unless("", "Halving mistake bound", lambda: halving(whole), outcome.mistakes)
@@ -196,6 +231,15 @@ def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) ->
             yield Statement(anytime(whole, delta=delta), actual)
         else:
             yield Statement(randomized_weighted_majority(whole, eta=as_number(rule.eta), delta=delta), actual)
+
+
+def _plurality(outcome: Run, rule: WeightedMajority | RandomizedWeightedMajority) -> Iterator[Statement | Excluded]:
+    """Yield the bounds for advice on several classes, from the mistakes of the experts in the repeated run."""
+    advice = _repeated_advice(outcome)
+    if isinstance(rule, WeightedMajority) and rule.eta < 1.0:
+        yield Statement(majority_bound(advice, float(rule.eta), (_REPEATED,)), outcome.mistakes)
+    elif isinstance(rule, RandomizedWeightedMajority) and rule.eta == "anytime":
+        yield Statement(anytime_bound(advice, (_REPEATED,)), outcome.expected_mistakes or 0.0)
 
 
 def _started(case: Case) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from onlinear.errors import VerificationError
 from onlinear.models.header import difference, is_count
+from onlinear.models.rule import MAJORITY
 from onlinear.rules.registry import BUILT_IN
 
 VERSION: Final = 1
@@ -186,6 +187,15 @@ _RULE = _Object(
         "parameters": _Leaf("an object of numbers, strings and lists of them", _are_parameters),
     }
 )
+_MAJORITY = _Object(
+    {
+        "name": _one_of(MAJORITY),
+        "own": _one_of(False),
+        "parameters": _Leaf("an empty object", lambda value: value == {}),
+        "vote": _RULE,
+        "members": _ListOf(_Object({"rule": _RULE, "fit_intercept": _BOOL, "normalize": _BOOL})),
+    }
+)
 _OPTIONS: dict[str, _Schema] = {
     "fit_intercept": _BOOL,
     "normalize": _BOOL,
@@ -253,17 +263,19 @@ def check_structure(record: Any) -> None:
     many = "multiclass" in options
     by_class: dict[str, _Schema] = {"by_class": _COUNTS} if many else {"positive": _COUNT}
     mistakes: dict[str, _Schema] = dict.fromkeys(("mistakes_positive", "mistakes_negative"), _COUNT)
-    kind = procedure.get("kind")
+    kind, votes = procedure.get("kind"), "members" in _part(record, "rule")
+    mistakes = {"mistakes_by_class": _COUNTS} if many else mistakes
+    members: dict[str, _Schema] = {"member_mistakes": _COUNTS} if votes else {}
     combined = "rows" in verdict
     _Object(
         {
             "certificate": _one_of(VERSION),
-            "rule": _RULE,
+            "rule": _MAJORITY if votes else _RULE,
             "options": _Object({**_OPTIONS, "multiclass": _one_of(True)} if many else _OPTIONS),
             "procedure": _Object({"kind": _one_of(*_PROCEDURES), **_PROCEDURES.get(str(kind), {})}),
             "delta": _DELTA,
             "data": _Object({**_DATA, **by_class}),
-            "outcome": _Object({**_OUTCOME, **({"mistakes_by_class": _COUNTS} if many else mistakes)}),
+            "outcome": _Object({**_OUTCOME, **mistakes, **members}),
             "margins": _OrNull(_Object({"learned": _INTERVAL, "affine": _OrNull(_INTERVAL)})),
             "separability": _OrNull(_COMBINATION if combined else _VERDICT),
             "comparator": _OrNull(_VECTOR),
@@ -272,12 +284,21 @@ def check_structure(record: Any) -> None:
             "digest": _DIGEST,
         }
     ).check(record, "")
-    if not record["rule"]["own"] and record["rule"]["name"] not in BUILT_IN:
-        raise VerificationError(f"rule: this onlinear has no rule {record['rule']['name']!r:.100}")
+    for rule in rules_in(record):
+        if not rule["own"] and rule["name"] not in BUILT_IN:
+            raise VerificationError(f"rule: this onlinear has no rule {rule['name']!r:.100}")
+    if votes and len(record["outcome"]["member_mistakes"]) != len(record["rule"]["members"]):
+        raise VerificationError("outcome.member_mistakes must have a count for each member")
     for k, entry in enumerate(record["bounds"]):
         if entry["chance"]:
             _DELTA.check(entry["quantities"].get("delta"), f"bounds[{k}].quantities.delta")
     _check_witnesses(record)
+
+
+def rules_in(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the recorded rule or, of a majority, those that it is made of."""
+    rule = record["rule"]
+    return [rule["vote"], *(member["rule"] for member in rule["members"])] if "members" in rule else [rule]
 
 
 def _check_witnesses(record: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from onlinear.errors import ParameterError
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.converge import Convergence
 from onlinear.runs.outcome import Run
-from onlinear.theory.certificate.record import combination_record, margin_kinds
+from onlinear.theory.certificate.record import Data, combination_record, margin_kinds
 from onlinear.theory.certificate.replay import options_of
 from onlinear.theory.check.interval import MarginInterval, OnStep
 from onlinear.theory.check.verdict import Inseparable, Separable
@@ -16,18 +16,24 @@ from onlinear.theory.examples import Examples
 from onlinear.theory.search.comparator import best_comparator
 from onlinear.theory.search.decide import separability
 from onlinear.theory.search.hard_margin import margin_interval
+from onlinear.theory.voted import VotedExamples
+
+_NONE: dict[str, Any] = {"margins": None, "separability": None, "comparator": None}
 
 
-def find_witnesses(run: Run, examples: Examples, comparator: Any, progress: OnStep | None) -> dict[str, Any]:
+def find_witnesses(run: Run, data: Data, comparator: Any, progress: OnStep | None) -> dict[str, Any]:
     """Search for separators, combinations and the comparator."""
     options = options_of(run)
     compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options["start"] is None
     compares = compares and not run.state.multiclass
     if comparator is not None and not compares:
         raise ParameterError("a comparator is for the perceptron on two classes, from 0, in the order of the examples")
+    examples = data.seen
+    if isinstance(examples, VotedExamples):
+        return _NONE
     kinds = margin_kinds(run, examples)
     if kinds is None:
-        return {"margins": None, "separability": None, "comparator": None}
+        return _NONE
     margins = {name: kind and _witness(margin_interval(examples, kind, 1e-4), examples) for name, kind in kinds.items()}
     learned, combination = margins["learned"], None
     if learned is not None and learned["weights"] is None and _decidable(examples):

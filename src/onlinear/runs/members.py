@@ -1,8 +1,13 @@
-"""What a run says about its experts, or about the members of a majority."""
+"""What a run says about its experts, or about the members of a majority; and a member by itself."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from onlinear.data.label_record import MISTAKES
+from onlinear.display import counted
+from onlinear.models.state import State, sealed
 
 if TYPE_CHECKING:
     from onlinear.runs.outcome import Run
@@ -26,10 +31,24 @@ def member_facts(run: Run) -> list[tuple[str, str]]:
         return []
     width = max(8, *(len(f"{m:,}") for m in made))
     order = sorted(range(len(names)), key=lambda n: int(made[n]))
-    behind = f"{abs(run.mistakes - int(made.min())):,} {'more' if run.mistakes >= made.min() else 'fewer'}"
+    behind = run.mistakes - int(made.min())
+    regret = counted(abs(behind), "more mistake" if behind >= 0 else "fewer mistake")
     return [
         ("members", f"{'mistakes':>{width}}  weight  rule"),
         *(("", f"{int(made[n]):>{width},}  {shares[n]:6.1%}  {names[n]}") for n in order),
-        ("regret", f"{behind} mistakes than the best member"),
+        ("regret", f"{regret} than the best member"),
         ("follower", f"{run.expected_mistakes:,.2f} mistakes expected if a member is followed at random"),
     ]
+
+
+def member_alone(state: State, n: int) -> State:
+    """Return the state of member n of a majority, with what is known about the examples."""
+    member, labels = state.members[n], state.labels
+    if labels is not None and labels.rounds == state.rounds:
+        tallies = labels.tallies.copy()
+        tallies[MISTAKES] = sum(member.mistakes_by_class)
+        labels = labels._replace(tallies=sealed(tallies))
+    else:  # a member's mistakes are not counted for the first pass alone
+        labels = None
+    known = {name: getattr(state, name) for name in ("names", "reading", "checksum", "sample")}
+    return replace(member, labels=labels, **known)
