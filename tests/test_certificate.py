@@ -12,7 +12,12 @@ import scipy.sparse
 import onlinear
 from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
 from onlinear.rules import (
+    AROW,
+    AveragedPerceptron,
+    FixedShare,
+    Majority,
     MarginPerceptron,
+    Member,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
@@ -77,6 +82,9 @@ THREE[0][:] += 4 * np.eye(3)[THREE[1]]
 TANGLED = (np.vstack([THREE[0], THREE[0][:1]]), np.append(THREE[1], 1))
 PERFECT = tuple(onlinear.datasets.experts(5, 60, best=0.0, seed=1))
 
+NAMED = (np.random.default_rng(3).integers(0, 3, (60, 4)) * 1.0, np.arange(60) % 3)
+MEMBERS = [Member(Perceptron(), normalize=True), AROW(r=0.5), AveragedPerceptron()]
+
 CASES = {
     "one pass": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y)),
     "intercept": (SEPARABLE, lambda X, y: onlinear.run(Perceptron("negative"), X, y, fit_intercept=True)),
@@ -122,6 +130,14 @@ CASES = {
     "halving": (PERFECT, lambda X, y: onlinear.run(WeightedMajority(1.0), X, y)),
     "randomized": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority(0.25, seed=3), X, y)),
     "anytime": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority("anytime"), [(X, y)] * 2)),
+    "several classes, majority": (NAMED, lambda X, y: onlinear.run(WeightedMajority(0.25), X, y, classes=range(3))),
+    "several classes, anytime": (
+        NAMED,
+        lambda X, y: onlinear.run(RandomizedWeightedMajority("anytime"), X, y, classes=range(3)),
+    ),
+    "members": (NOISY, lambda X, y: onlinear.run(Majority(MEMBERS), X, y)),
+    "members, passes": (NOISY, lambda X, y: onlinear.run(Majority(MEMBERS, FixedShare()), [(X, y)] * 2)),
+    "members, classes": (TANGLED, lambda X, y: onlinear.run(Majority(MEMBERS), X, y, classes=range(3))),
 }
 
 
@@ -260,7 +276,7 @@ def altered(record, path):
     "case",
     [
         *("intercept", "not separable", "halting, random", "batch", "winnow", "randomized"),
-        *("classes, intercept", "classes, not separable"),
+        *("classes, intercept", "classes, not separable", "members", "members, classes"),
     ],
 )
 def test_every_altered_entry_is_found_out(certificates, case):

@@ -57,6 +57,7 @@ from onlinear.streams.reading import Reading
 X, Y = onlinear.datasets.separable(0.1, n=60, d=3, seed=3)
 HARD, HARD_Y = onlinear.datasets.separable(0.02, n=60, d=5, seed=1)
 BINARY, ADVICE = (X > 0) * 1.0, np.where(X > 0, 1.0, -1.0)
+MEMBERS, NAMED = Majority([Perceptron(), AROW()]), np.arange(180).reshape(60, 3) % 7 % 3 * 1.0
 
 RULES = [
     *map(Perceptron, strategies.TIES),
@@ -310,6 +311,8 @@ def models(folder):
         "winnow": saved(onlinear.run(Winnow(), BINARY, Y), folder),
         "anytime": saved(onlinear.run(RandomizedWeightedMajority("anytime"), ADVICE, Y), folder),
         "own": saved(own, folder),
+        "members": saved(onlinear.run(MEMBERS, X, Y), folder),
+        "classes": saved(onlinear.run(WeightedMajority(), NAMED, np.arange(60) % 3), folder),
     }
 
 
@@ -583,6 +586,40 @@ CRAFTED = [
     ("batch", at("outcome", "batch_sizes", value=[1.5]), "batch_sizes cannot be that of a"),
     ("batch", at("outcome", "batch_sizes", value=7), "batch_sizes cannot be that of a"),
     ("batch", at("outcome", "schedule", value="k"), "schedule cannot be that of a"),
+    ("members", at("notes", value={}), None),
+    ("members", at("members", value=KeyError), "a Majority, and no other rule, must have members"),
+    ("members", at("members", value=[]), "a Majority, and no other rule, must have members"),
+    ("members", at("members", 0, value=7), "members is"),
+    ("members", at("follower", value=KeyError), "a Majority, and no other rule, must have members"),
+    ("members", at("follower", value=None), "a Majority, and no other rule, must have members"),
+    ("members", at("follower", "rule", "name", value="Perceptron"), "Perceptron"),
+    ("members", at("rule", "name", value="Perceptron"), "a Majority, and no other rule, must have members"),
+    ("members", at("rule", "parameters", value={}), "no rule 'Majority'"),
+    (
+        "members",
+        at("rule", "parameters", "vote", "name", value="Majority"),
+        "no rule 'Majority'",
+    ),
+    ("members", at("rule", "parameters", "vote", "name", value="Perceptron"), "Perceptron"),
+    ("members", at("rule", "parameters", "vote", "parameters", "eta", value=2.0), "refuses its parameters"),
+    ("members", at("members", 0, "classes", value={}), "members.0 has classes of its own"),
+    ("members", at("members", 1, "rounds", value=59), "have not read as many examples"),
+    ("members", at("members", 1, "rule", "name", value="WeightedMajority"), "WeightedMajority"),
+    ("members", at("members", 1, "members", value=[{}]), "must have members and a follower"),
+    ("members", at("members", 1, "fit_intercept", value=False), "weights is float64 of shape"),
+    ("members", at("n_features", value=4), "weights is float64 of shape"),
+    ("members", content("weights", [1.0]), "weights is float64 of shape"),
+    ("members", content("members.0.weights", [1.0]), "weights is float64 of shape"),
+    ("members", content("members.0.more", [1.0]), "unexpected more"),
+    ("members", content("members.9.weights", [1.0]), "unexpected members.9.weights"),
+    ("members", without("follower.weights"), "weights is missing"),
+    ("members", content("members.0.weights", [np.nan] * 4), "not finite"),
+    ("named", at("members", value=[]), "a Majority, and no other rule, must have members"),
+    ("named", at("votes", value=True), "Perceptron does not vote"),
+    ("named", at("votes", value=False), "votes is False"),
+    ("classes", at("notes", value={}), None),
+    ("classes", at("votes", value=KeyError), "weights is float64 of shape"),
+    ("classes", at("votes", value=1), "votes is 1"),
 ]
 
 
@@ -702,7 +739,7 @@ def test_nesting_is_refused_at_every_depth(tmp_path, models, key):
 @given(st.data())
 def test_no_header_leads_to_anything_but_a_typed_error(folder, models, data):
     """Any value in any place of the header."""
-    model = parsed(models[data.draw(st.sampled_from(["named", "margin", "batch", "anytime"]))])
+    model = parsed(models[data.draw(st.sampled_from(["named", "margin", "batch", "anytime", "members", "classes"]))])
     place = data.draw(st.sampled_from([model.header, model.tensors]))
     name = data.draw(st.sampled_from(sorted(set(place) - {"sha256", "version", "format"})))
     while isinstance(place[name], dict) and place[name] and data.draw(st.booleans()):

@@ -127,6 +127,8 @@ def _majority(inside: str, hint: str) -> MajoritySpec:
 
 def parse_one(text: str, hint: str = "--rule") -> Spec:
     """Return what a text says about a single rule."""
+    if _inside_majority(text) is not None:
+        raise _bad(f"{text.strip()!r} is a majority, and cannot be a part of another one", hint)
     head, bracket, tail = text.strip().partition("(")
     positional, named = _arguments(text, tail, hint) if bracket else ((), {})
     return Spec(_found(head.strip(), hint), positional, named, hint)

@@ -177,6 +177,8 @@ def _read(file: TensorFile, given: Any) -> State:
     fit_intercept, normalize = header["fit_intercept"], header["normalize"]
     if made.inputs != "real" and (fit_intercept or normalize):
         raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs: no intercept, and not normalized")
+    if ("votes" in header) != (made.inputs == "advice" and is_multiclass(header)):
+        raise ModelError(f"{type(made).__name__} does {'not vote' if 'votes' in header else 'vote'} on several classes")
     return State(
         rule=made,
         fit_intercept=fit_intercept,

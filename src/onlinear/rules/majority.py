@@ -110,8 +110,9 @@ class Majority:
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.members, str) or not isinstance(self.members, Sequence) or not self.members:
-            raise ParameterError(f"Majority: members is {self.members!r}; it must be a sequence of rules")
+        single = isinstance(self.members, str) or hasattr(self.members, "_fields")
+        if single or not isinstance(self.members, Sequence) or not self.members:
+            raise ParameterError(f"Majority: members is {self.members!r}; it must be a list of rules")
         object.__setattr__(self, "members", tuple(map(_as_member, self.members)))
         check_rule(self.vote)
         if self.vote.inputs != "advice":
