@@ -4,13 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.models.state import weights_of
 from onlinear.river import (
+    AutoClassifier,
     MarginPerceptronClassifier,
     OnlineClassifier,
     PerceptronClassifier,
     WinnowClassifier,
 )
-from onlinear.rules import MarginPerceptron, add, dot, rule, squared_norm
+from onlinear.rules import MarginPerceptron, Member, add, dot, rule, squared_norm
 
 
 @rule(additive=True, linear=True)
@@ -43,6 +45,8 @@ MODELS = {
     "any rule": OnlineClassifier(),
     "a rule of ours": OnlineClassifier(MarginPerceptron(margin=0.5), fit_intercept=False),
     "a rule of the user's": OnlineClassifier(PassiveAggressive(C=0.5)),
+    "majority": AutoClassifier(),
+    "majority of two": AutoClassifier([Member(MarginPerceptron(margin=0.5), normalize=True), PassiveAggressive()]),
 }
 MANY_CLASSES = {name: model for name, model in MODELS.items() if model._multiclass}
 
@@ -55,4 +59,5 @@ def bits(model):
     arrays = [state.arrays] if isinstance(state.arrays, np.ndarray) else list(state.arrays)
     counts = (state.rounds, state.updates, state.mistakes_by_class)
     sums = (state.steps.hex(), state.reach.hex())
-    return model.classes, state.names, [array.tobytes() for array in arrays], counts, sums
+    members = [[weights_of(part.arrays).tobytes(), part.updates] for part in state.members]
+    return model.classes, state.names, [array.tobytes() for array in arrays], counts, sums, members

@@ -27,7 +27,8 @@ PUBLIC = {
         NormalizedAdaGrad OnlineGradient PassiveAggressive Perceptron RandomizedWeightedMajority Rule SCW TOO_LARGE
         WeightedMajority Winnow add add_rooted add_scaled add_squares dot dot_squares index rule shrink size
         squared_norm trial uniform value weight""",
-    "onlinear.river": "MarginPerceptronClassifier OnlineClassifier PerceptronClassifier WinnowClassifier",
+    "onlinear.river": """AutoClassifier MarginPerceptronClassifier OnlineClassifier PerceptronClassifier
+        WinnowClassifier""",
     "onlinear.datasets": "Dataset disjunction drift experts noisy r_of_k separable xor",
     "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Limits Margin
         MarginInterval OrderCheck Separable Step Undecided best_comparator bounds certify distances hinge_loss margin

@@ -6,6 +6,7 @@ except ImportError as error:
     raise ImportError('onlinear.river needs River: pip install "onlinear[river]"') from error
 
 from onlinear.river.classifiers import (
+    AutoClassifier,
     MarginPerceptronClassifier,
     OnlineClassifier,
     PerceptronClassifier,
@@ -13,6 +14,7 @@ from onlinear.river.classifiers import (
 )
 
 __all__ = [
+    "AutoClassifier",
     "MarginPerceptronClassifier",
     "OnlineClassifier",
     "PerceptronClassifier",

@@ -17,9 +17,13 @@ from onlinear.river.values import row_refusal
 from onlinear.rules.rule import INPUTS
 from onlinear.runs.blame import rule_fault
 from onlinear.runs.learner import Learner
+from onlinear.runs.learners import resume_learner
+from onlinear.runs.majority import MajorityLearner
 
 _ENTRIES = 1 << 16
 """The number of table entries per block."""
+_ORDINARY = 1e60
+"""Numbers below this are too small for any rule to overflow."""
 
 
 class ByNumber:
@@ -47,7 +51,7 @@ class ByNumber:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         rule, rest, names = state
-        self.__init__(Learner.resume(rule, rest), names)  # type: ignore[misc]
+        self.__init__(resume_learner(rule, rest), names)  # type: ignore[misc]
 
     def score(self, names: list[Any], values: Floats) -> tuple[Floats, NDArray[Any]]:
         """Return the score of each row and its predicted sign; or a row of scores and the index of the predicted class.
@@ -70,8 +74,7 @@ class ByNumber:
     def learn(self, names: list[Any], values: Floats, labels: NDArray[Any], weights: Floats = NO_WEIGHTS) -> None:
         """Learn from the rows in order; labels may be new if each class has a weight vector."""
         numbers, learner = self._locate(names)
-        if len(values) > 1:
-            # A single row is learned from or not at all, unless the rule itself fails in the middle of its update.
+        if len(values) > 1 or not _is_learned_from_or_not_at_all(values, learner):
             learner = learner.twin()
         for part, new in _parts(labels, learner):
             if new.size:
@@ -117,6 +120,18 @@ class ByNumber:
         return counts
 
 
+def _is_learned_from_or_not_at_all(values: Floats, learner: Learner) -> bool:
+    """Tell whether a single row cannot leave a state half changed, unless a rule fails in the middle of its update.
+
+    Of a majority, a member may have learned from a row that another one refuses. A row of ordinary numbers is refused
+    by none.
+    """
+    rules = getattr(learner.rule, "members", ())
+    return not rules or bool(
+        (np.abs(values) < _ORDINARY).all() and all(INPUTS[one.rule.inputs].good(values).all() for one in rules)
+    )
+
+
 def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDArray[Any]]]:
     """Return the rows in parts, each with the label that is new there, if any."""
     classes = learner.classes
@@ -127,6 +142,8 @@ def _parts(labels: NDArray[Any], learner: Learner) -> Iterable[tuple[slice, NDAr
 
 def _refusal(names: list[Any], values: Floats, i: int, numbers: NDArray[np.int32], learner: Learner) -> OnlinearError:
     """Return the error for row i of a table, or for the rule, where that is to blame."""
+    if isinstance(learner, MajorityLearner):
+        learner = learner.refusing
     if not (np.isfinite(values[i]) & INPUTS[learner.rule.inputs].good(values[i])).all():
         return row_refusal(names, values, i, learner.rule.inputs)
     (_, block), *_ = _blocks(values[i : i + 1], numbers, learner, NO_WEIGHTS)

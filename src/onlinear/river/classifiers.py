@@ -13,6 +13,7 @@ from onlinear.river.by_name import ByName
 from onlinear.river.frames import NamedTable
 from onlinear.river.labels import label_array
 from onlinear.river.learning import Learning
+from onlinear.rules.majority import Majority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import Tie, check_rule
 from onlinear.rules.winnow import Winnow
@@ -278,6 +279,37 @@ class OnlineClassifier(NamedClassifier):
         self.rule = rule
         self.fit_intercept = fit_intercept
         self._learning = Learning(_checked_rule(Perceptron() if rule is None else rule), fit_intercept=fit_intercept)
+
+
+class AutoClassifier(NamedClassifier):
+    """The weighted majority of several rules, which learn from every example: nothing to choose, nothing to tune.
+
+    Parameters
+    ----------
+    members : list of rules or Member, optional
+        See `onlinear.rules.Majority`, also for the default.
+    vote : a rule for experts, optional
+        The rule that predicts from the members' advice.
+
+    Attributes
+    ----------
+    weights : dict
+        The weight of each member, up to a common factor.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from onlinear.river import AutoClassifier
+    >>> evaluate.progressive_val_score(datasets.Phishing(), AutoClassifier(), metrics.Accuracy())
+    Accuracy: 87.91%
+    """
+
+    def __init__(self, members: Any = None, vote: Any = None) -> None:
+        self.members = members
+        self.vote = vote
+        given = {"members": members, "vote": vote}
+        rule = Majority(**{name: value for name, value in given.items() if value is not None})
+        self._learning = Learning(_checked_rule(rule))
 
 
 def _checked_rule(rule: Any) -> Any:

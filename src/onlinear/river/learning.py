@@ -21,6 +21,7 @@ from onlinear.river.labels import check_kind, plain_label
 from onlinear.river.values import as_numbers, row_refusal
 from onlinear.rules.perceptron import Perceptron
 from onlinear.runs.learner import Learner
+from onlinear.runs.learners import new_learner
 from onlinear.runs.online import as_weights
 from onlinear.runs.outcome import Run
 
@@ -125,7 +126,10 @@ class Learning:
             return {}
         if isinstance(self.form, ByName):
             return dict(self.form.features)
-        state, names = self.form.learner.glance(), self.form.index
+        state, names = self.form.learner.glance(), list(self.form.index)
+        if state.members:
+            names = [member.name for member in self.rule.members]
+            return dict(zip(names, Run(state).weights.tolist(), strict=True))
         vectors = [dict(zip(names, row, strict=True)) for row in state.matrix[:, int(state.fit_intercept) :].tolist()]
         return self._by_class(vectors) if state.multiclass else vectors[0]
 
@@ -150,7 +154,7 @@ class Learning:
     def can_have_many_classes(self) -> bool:
         """Whether the labels may be other than False and True, and any number of them."""
         try:
-            Learner(self.rule, ManyClasses(np.array([0])), fit_intercept=self.fit_intercept, normalize=False)
+            new_learner(self.rule, ManyClasses(np.array([0])), fit_intercept=self.fit_intercept)
         except ParameterError:
             return False
         return self.pair is None
@@ -187,7 +191,7 @@ class Learning:
                 raise DataError(f"label {label!r}; the labels are {named}: set labels=(negative, positive)")
         if _can_go_by_name(self.rule, classes):
             return ByName(self.rule, {}, 0.0, int(self.fit_intercept), [0] * (MISTAKES + 2), [0.0, 0.0])
-        learner = Learner(self.rule, classes, fit_intercept=self.fit_intercept, normalize=False)
+        learner = new_learner(self.rule, classes, fit_intercept=self.fit_intercept)
         learner.begin(0)
         return ByNumber(learner, ())
 

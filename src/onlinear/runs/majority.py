@@ -53,7 +53,8 @@ class MajorityLearner(Learner):
             kind(each, classes, fit_intercept=False, normalize=False) for each in (rule.vote, _FOLLOWER)
         )
         self.per_class = False
-        self._refusing: Learner = self.vote
+        self.refusing: Learner = self.vote
+        """The member that has refused a row."""
         self._share_counts()
 
     @property
@@ -86,6 +87,14 @@ class MajorityLearner(Learner):
         learner.follower = kind.for_scoring(_FOLLOWER, state.follower)
         learner._share_counts()
         return learner
+
+    def __copy__(self) -> Self:
+        """Return a learner with copies of the parts, which share their arrays: it may grow without the original."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.members, new.vote = [copy.copy(member) for member in self.members], copy.copy(self.vote)
+        new.follower = copy.copy(self.follower)
+        return new
 
     def copy_arrays(self) -> None:
         """Give every part arrays of its own."""
@@ -181,10 +190,10 @@ class MajorityLearner(Learner):
 
     def refuse(self, chunk: Chunk, i: int) -> DataError | RuleError:
         """Return the error for row i of a chunk, as the member sees it that has refused the row."""
-        error = self._refusing.refuse(chunk, i)
-        if not isinstance(error, DataError) or self._refusing.rule.inputs == "real":
+        error = self.refusing.refuse(chunk, i)
+        if not isinstance(error, DataError) or self.refusing.rule.inputs == "real":
             return error
-        return DataError(f"{error} for {self._refusing.rule!r}, a member of the majority")
+        return DataError(f"{error} for {self.refusing.rule!r}, a member of the majority")
 
     def _rearrange(self, classes: ManyClasses, places: NDArray[np.intp]) -> None:
         for each in self.parts:
@@ -216,7 +225,7 @@ class MajorityLearner(Learner):
         """
         run = map if n < _MANY else _threads().map
         ends, named = zip(*run(task, self.members), strict=True)
-        self._refusing = self.members[ends.index(min(ends))]
+        self.refusing = self.members[ends.index(min(ends))]
         return min(ends), list(named)
 
 
