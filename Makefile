@@ -37,6 +37,7 @@ bench: $(READY)
 	@$(BIN)/python benchmarks/faces.py
 	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/theory.py
+	@$(BIN)/python benchmarks/quality.py
 
 # A minute each of arbitrary bytes; what is found goes to build/fuzz.
 fuzz: $(READY)
