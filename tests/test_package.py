@@ -34,9 +34,9 @@ PUBLIC = {
         MarginInterval OrderCheck Separable Step Undecided best_comparator bounds certify distances hinge_loss margin
         max_margin order_check radius rescale separability strip_width verify_lemmas""",
     "onlinear.theory.bounds": """Bound additive_adversary anytime backward batch_constant batch_schedule duality
-        greedy_disjunction growth halving hinge margin_perceptron mistake_lemma multiclass multiclass_backward
-        normalized_margin_perceptron p_norm passive_aggressive perceptron randomized_weighted_majority risk
-        vc_dimension warm_start weighted_majority winnow""",
+        fixed_share greedy_disjunction growth halving hinge margin_perceptron mistake_lemma multiclass
+        multiclass_backward normalized_margin_perceptron p_norm passive_aggressive perceptron
+        randomized_weighted_majority risk vc_dimension warm_start weighted_majority winnow""",
 }
 
 

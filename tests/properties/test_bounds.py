@@ -21,6 +21,7 @@ import onlinear
 from onlinear import Potentials, theory
 from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.rules import (
+    FixedShare,
     MarginPerceptron,
     Perceptron,
     RandomizedWeightedMajority,
@@ -819,6 +820,28 @@ def test_weighted_majority(data, eta, tie):
             assert "looser" not in bound.quantities
 
 
+@given(
+    data=advice(max_rows=40, max_width=10),
+    eta=st.sampled_from([0.05, 0.1, 0.5, 0.9]),
+    share=st.sampled_from([0.0, 1e-3, 0.1, 0.5]),
+)
+def test_fixed_share(data, eta, share):
+    X, y = data
+    bound = bounds.fixed_share(X, y, eta, share)
+    run = onlinear.run(FixedShare(eta, share), X, y)
+    N, m = X.shape[1], int(run.expert_mistakes.min())
+    erring = int((y[:, None] != X).any(axis=1).sum())
+    assert (bound.quantities["best_mistakes"], bound.quantities["erring_rounds"]) == (m, erring)
+    assert run.updates == erring
+    assert run.mistakes <= bound.mistakes
+    with localcontext(prec=60):
+        e, a = Decimal(eta), Decimal(share)
+        formula = (Decimal(N).ln() - m * (1 - e).ln() - erring * (1 - a).ln()) / -((2 - e) / 2).ln()
+        assert agrees(bound.value, formula)
+    if share == 0.0:
+        assert bound.value == bounds.weighted_majority(X, y, eta).value
+
+
 @pytest.mark.parametrize("eta", [5e-324, 1e-323, 1.5e-323, 2.5e-323, 1e-315, 2.0**-1022, 1e-300])
 def test_weighted_majority_with_the_smallest_eta(eta):
     X, y = [[1, 1, -1], [-1, 1, -1]], [-1, 1]
@@ -924,6 +947,7 @@ TABLE = {
     "winnow, relevant": Row(lambda X, y, u, **k: bounds.winnow(X, y, relevant=[0, 1], **k), "disjunction"),
     "greedy_disjunction": Row(lambda X, y, u, **k: bounds.greedy_disjunction(X, y, **k), "disjunction"),
     "weighted_majority": Row(lambda X, y, u, **k: bounds.weighted_majority(X, y, 0.25, **k), "advice"),
+    "fixed_share": Row(lambda X, y, u, **k: bounds.fixed_share(X, y, 0.25, 0.1, **k), "advice"),
     "halving": Row(lambda X, y, u, **k: bounds.halving(X, y, **k), "advice"),
     "randomized": Row(lambda X, y, u, **k: bounds.randomized_weighted_majority(X, y, 0.25, delta=0.1, **k), "advice"),
     "anytime": Row(lambda X, y, u, **k: bounds.anytime(X, y, **k), "advice"),

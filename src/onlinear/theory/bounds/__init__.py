@@ -11,7 +11,13 @@ from typing import Any
 from onlinear.theory.bounds.additive import growth, hinge, mistake_lemma, perceptron, warm_start
 from onlinear.theory.bounds.batch import batch_constant, batch_schedule
 from onlinear.theory.bounds.bound import Bound
-from onlinear.theory.bounds.experts import anytime, halving, randomized_weighted_majority, weighted_majority
+from onlinear.theory.bounds.experts import (
+    anytime,
+    fixed_share,
+    halving,
+    randomized_weighted_majority,
+    weighted_majority,
+)
 from onlinear.theory.bounds.generalization import risk, vc_dimension
 from onlinear.theory.bounds.margins import backward, duality, margin_perceptron, normalized_margin_perceptron
 from onlinear.theory.bounds.multiclass import multiclass, multiclass_backward
@@ -26,6 +32,7 @@ __all__ = [
     "batch_constant",
     "batch_schedule",
     "duality",
+    "fixed_share",
     "greedy_disjunction",
     "growth",
     "halving",

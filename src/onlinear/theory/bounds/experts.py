@@ -34,6 +34,8 @@ class AdviceCounts(NamedTuple):
     T: int
     best: int
     m: int
+    erring: int
+    """The rounds in which some expert errs."""
 
     def quantities(self) -> dict[str, float]:
         """Return the numbers by their names."""
@@ -42,7 +44,7 @@ class AdviceCounts(NamedTuple):
 
 def best_expert(examples: Examples) -> AdviceCounts:
     """Count what the bounds need; raise where the examples are not advice."""
-    made = np.zeros(examples.width, dtype=np.int64)
+    made, erring = np.zeros(examples.width, dtype=np.int64), 0
     for _, block, y, _ in examples.once.score_with(WeightedMajority()):
         values: NDArray[Any] = block.values
         if isinstance(block, SparseBlock):
@@ -50,9 +52,12 @@ def best_expert(examples: Examples) -> AdviceCounts:
             values = values[block.indptr[0] : block.indptr[-1]].reshape(y.size, -1)
         if values.shape[1] != examples.width:
             raise AssumptionError(f"a block has {values.shape[1]} experts, another {examples.width}")
-        made += (values != y[:, None]).sum(axis=0)
+        wrong = values != y[:, None]
+        made += wrong.sum(axis=0)
+        erring += int(wrong.any(axis=1).sum())
     best = int(np.argmin(made))
-    return AdviceCounts(examples.width, examples.n, best, examples.passes * int(made[best]))
+    once = int(made[best]), erring
+    return AdviceCounts(examples.width, examples.n, best, *(examples.passes * count for count in once))
 
 
 def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any = None) -> Bound:
@@ -101,6 +106,45 @@ def majority_bound(advice: AdviceCounts, eta: float, checked: tuple[str, ...]) -
         checked=checked,
         declared=(EQUAL, EXACT),
         quantities=quantities,
+    )
+
+
+def fixed_share(X: Any, y: Any = None, eta: float = 0.5, share: float = 0.01, *, classes: Any = None) -> Bound:
+    """Return the bound on the mistakes of ``FixedShare(eta, share)``.
+
+    M ≤ (ln N + m·ln(1/(1−η)) + s·ln(1/(1−α))) / ln(2/(2−η)) with N experts, of which the best errs m times, and s
+    rounds in which some expert errs. Where the vote errs, at least half of the weight is multiplied by 1 − η, and
+    passing on shares keeps the sum, so the sum is at most N·(1−η/2)^M. The best expert's weight is multiplied by at
+    least 1 − η in the rounds in which it errs, and by at least 1 − α in those in which shares are passed on.
+
+    Parameters
+    ----------
+    X, y, eta, classes
+        As in `weighted_majority`.
+    share : float
+        α, with 0 ≤ α < 1; with 0 it is the bound of `weighted_majority`.
+
+    Examples
+    --------
+    >>> from onlinear.theory import bounds
+    >>> bounds.fixed_share([[1, 1, -1], [-1, 1, -1]], [-1, 1], 0.5, 0.01).mistakes
+    6
+    """
+    check_share(eta=eta)
+    return fixed_share_bound(best_expert(examples_of(X, y, classes=classes)), eta, share, (_ADVICE,))
+
+
+def fixed_share_bound(advice: AdviceCounts, eta: float, share: float, checked: tuple[str, ...]) -> Bound:
+    """Return the bound of `fixed_share` for known mistakes; with several classes it holds as `majority_bound`."""
+    if share:
+        check_share(share=share)
+    lost = advice.m * keeping_log_up(eta) + (advice.erring * keeping_log_up(share) if share else 0)
+    return Bound(
+        float_up((log_up(advice.N) + lost) / half_keeping_log_down(eta)),
+        "Fixed share mistake bound",
+        checked=checked,
+        declared=(EQUAL, EXACT),
+        quantities={**advice.quantities(), "erring_rounds": advice.erring, "eta": eta, "share": share},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from onlinear.errors import AssumptionError, ParameterError, RuleError
-from onlinear.rules.experts import RandomizedWeightedMajority, WeightedMajority
+from onlinear.rules.experts import FixedShare, RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.majority import Majority
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import as_number
@@ -22,6 +22,8 @@ from onlinear.theory.bounds.experts import (
     AdviceCounts,
     anytime,
     anytime_bound,
+    fixed_share,
+    fixed_share_bound,
     halving,
     majority_bound,
     randomized_weighted_majority,
@@ -101,7 +103,7 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     elif isinstance(rule, Winnow):
         whole = case.examples.repeated(case.passes or 1)
         yield _unless(_started(case), "Winnow mistake bound", lambda: winnow(whole, rule=rule), outcome.mistakes)
-    elif isinstance(rule, WeightedMajority | RandomizedWeightedMajority):
+    elif isinstance(rule, WeightedMajority | RandomizedWeightedMajority | FixedShare):
         yield from _experts(case, rule)
     yield _progressive_validation(case)
 
@@ -192,15 +194,21 @@ def _batch(case: Case, outcome: BatchRun) -> Iterator[Statement | Excluded]:
 
 def _majority(case: Case, rule: Majority) -> Iterator[Statement | Excluded]:
     """Yield what is known about the vote of a majority, and about following a member at random."""
-    outcome, advice = case.outcome, _repeated_advice(case.outcome)
-    theorem = "Weighted majority mistake bound"
-    if not isinstance(rule.vote, WeightedMajority):
-        yield Excluded(theorem, f"no bound is known for the vote of {type(rule.vote).__name__}")
-    elif rule.vote.eta == 1.0:
-        yield Excluded(theorem, "eta is 1, and a member that errs once has no weight left")
-    else:
-        yield Statement(majority_bound(advice, float(rule.vote.eta), (_REPEATED,)), outcome.mistakes)
-    yield Statement(anytime_bound(advice, (_REPEATED,)), outcome.expected_mistakes or 0.0)
+    advice = _repeated_advice(case.outcome)
+    yield _vote(case.outcome, rule.vote, advice)
+    yield Statement(anytime_bound(advice, (_REPEATED,)), case.outcome.expected_mistakes or 0.0)
+
+
+def _vote(outcome: Run, rule: Any, advice: AdviceCounts) -> Statement | Excluded:
+    """Return what is known about a deterministic vote, from the mistakes of the experts in the repeated run."""
+    if not isinstance(rule, WeightedMajority | FixedShare):
+        return Excluded("Weighted majority mistake bound", f"none is known for the vote of {type(rule).__name__}")
+    eta = float(rule.eta)
+    if eta == 1.0:
+        return Excluded("Weighted majority mistake bound", "eta is 1: an expert that has erred has no weight left")
+    if isinstance(rule, FixedShare):
+        return Statement(fixed_share_bound(advice, eta, float(rule.share), (_REPEATED,)), outcome.mistakes)
+    return Statement(majority_bound(advice, eta, (_REPEATED,)), outcome.mistakes)
 
 
 _REPEATED = "every member's advice was repeated"
@@ -210,15 +218,23 @@ def _repeated_advice(outcome: Run) -> AdviceCounts:
     """Return the counts of a run that has been repeated: the number of experts, and the mistakes of the best."""
     made = outcome.expert_mistakes
     assert made is not None  # noqa: S101  # the run has experts
-    return AdviceCounts(made.size, outcome.rounds, int(made.argmin()), int(made.min()))
+    # An expert rule of the library takes a step in every round in which an expert errs.
+    return AdviceCounts(made.size, outcome.rounds, int(made.argmin()), int(made.min()), outcome.updates)
 
 
-def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) -> Iterator[Statement | Excluded]:
+def _experts(
+    case: Case, rule: WeightedMajority | RandomizedWeightedMajority | FixedShare
+) -> Iterator[Statement | Excluded]:
     outcome = case.outcome
     if outcome.state.multiclass:
         yield from _plurality(outcome, rule)
         return
     whole = case.examples.repeated(case.passes or 1)
+    if isinstance(rule, FixedShare):
+        theorem, eta, share = "Fixed share mistake bound", float(rule.eta), float(rule.share)
+        reason = "eta is 1: an expert that has erred has no weight left" if eta == 1.0 else ""
+        yield _unless(reason, theorem, lambda: fixed_share(whole, eta=eta, share=share), outcome.mistakes)
+        return
     if isinstance(rule, WeightedMajority):
         if rule.eta == 1.0:
             yield _unless("", "Halving mistake bound", lambda: halving(whole), outcome.mistakes)
@@ -233,12 +249,12 @@ def _experts(case: Case, rule: WeightedMajority | RandomizedWeightedMajority) ->
             yield Statement(randomized_weighted_majority(whole, eta=as_number(rule.eta), delta=delta), actual)
 
 
-def _plurality(outcome: Run, rule: WeightedMajority | RandomizedWeightedMajority) -> Iterator[Statement | Excluded]:
+def _plurality(outcome: Run, rule: Any) -> Iterator[Statement | Excluded]:
     """Yield the bounds for advice on several classes, from the mistakes of the experts in the repeated run."""
     advice = _repeated_advice(outcome)
-    if isinstance(rule, WeightedMajority) and rule.eta < 1.0:
-        yield Statement(majority_bound(advice, float(rule.eta), (_REPEATED,)), outcome.mistakes)
-    elif isinstance(rule, RandomizedWeightedMajority) and rule.eta == "anytime":
+    if not isinstance(rule, RandomizedWeightedMajority):
+        yield _vote(outcome, rule, advice)
+    elif rule.eta == "anytime":
         yield Statement(anytime_bound(advice, (_REPEATED,)), outcome.expected_mistakes or 0.0)
 
 
