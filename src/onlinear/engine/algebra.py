@@ -82,7 +82,7 @@ def dot(w: Floats, x: Row) -> float:
 
 def dense_class_scores(w: Floats, x: DenseRow, classes: int, scores: Any, first: int) -> None:
     fits_classes(w, x, classes)
-    dense_class_sums(address(w), x.bias, classes, x.values, x.first, x.size, x.scale, scores, first)
+    dense_class_sums(address(w), x.bias, classes, classes, x.values, x.first, x.size, x.scale, scores, first)
     if x.bias:
         lane_add(scores, first, 1.0, address(w), 0, classes)
 

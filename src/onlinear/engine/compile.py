@@ -38,7 +38,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import algebra, draws, flat, rows, steps, vectors
+from onlinear.engine import algebra, draws, flat, leading, rows, steps, vectors
 from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
@@ -194,7 +194,7 @@ def _teach_operation(operation: Callable[..., Any], forms: dict[type, Any], inli
 
 _INLINE = {rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
 
-for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS | steps.OPERATIONS).items():
+for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS | steps.OPERATIONS | leading.OPERATIONS).items():
     _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
 for _plain in (
     flat.entries_norm,
@@ -214,6 +214,10 @@ for _plain in (
     steps.grow_scale_at,
     steps.adapt_at,
     steps.lead_at,
+    leading.leading_features,
+    leading.spread_variance,
+    leading.tighten_row,
+    leading.move_at,
     all_finite,
     best_but,
     count_votes,
@@ -230,7 +234,10 @@ teach_intrinsic(flat.lane_add, vectors.lane_add)
 teach_intrinsic(flat.quotient, vectors.quotient)
 teach_intrinsic(flat.all_below, vectors.all_below)
 # These loops are long: they stay functions of their own.
-teach(flat.dense_class_sums, lambda w, b, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, c, x, i, n, a, s, f))
+teach(
+    flat.dense_class_sums,
+    lambda w, b, d, c, x, i, n, a, s, f: vectors.dense_class_sums(w, b, d, c, x, i, n, a, s, f),
+)
 teach(
     flat.sparse_class_sums,
     lambda w, b, c, x, j, i, n, a, s, f: vectors.sparse_class_sums(w, b, c, x, j, i, n, a, s, f),

@@ -70,16 +70,16 @@ def lane_add(a: Any, i: int, c: float, b: Any, j: int, n: int) -> None:
 
 
 def dense_class_sums(
-    w: Any, bias: int, classes: int, values: Any, i: int, n: int, scale: float, scores: Any, first: int
+    w: Any, bias: int, stride: int, classes: int, values: Any, i: int, n: int, scale: float, scores: Any, first: int
 ) -> None:
     """Write each class's sum over n entries, from values[i] on, into scores[first : first + classes].
 
-    Weight j of class r is w[(j + bias)·classes + r]; the entries are summed from left to right.
+    Weight j of class r is w[(j + bias)·stride + r]; the entries are summed from left to right.
     """
     for r in range(classes):
         score = 0.0
         for k in range(n):
-            score += float(w[(k + bias) * classes + r]) * (float(values[i + k]) * scale)
+            score += float(w[(k + bias) * stride + r]) * (float(values[i + k]) * scale)
         scores[first + r] = score
 
 

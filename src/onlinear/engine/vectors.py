@@ -120,18 +120,28 @@ def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any
 
 @intrinsic
 def dense_class_sums(
-    typing_context: Any, w: Any, bias: Any, classes: Any, values: Any, i: Any, n: Any, scale: Any, scores: Any, f: Any
+    typing_context: Any,
+    w: Any,
+    bias: Any,
+    stride: Any,
+    classes: Any,
+    values: Any,
+    i: Any,
+    n: Any,
+    scale: Any,
+    scores: Any,
+    f: Any,
 ) -> Any:
     """Write each class's sum over n entries into scores[f : f+classes], several classes to a vector."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        weights, bias, classes, values, i, n, scale, scores, first = args
-        entries = _Entries(builder, values, i, n, scale)
-        _class_sums(builder, entries, lambda k: builder.add(k, bias), weights, classes, builder.gep(scores, [first]))
+        weights, bias, stride, classes, values, i, n, scale, scores, first = args
+        entries, where = _Entries(builder, values, i, n, scale), (weights, stride, builder.gep(scores, [first]))
+        _class_sums(builder, entries, lambda k: builder.add(k, bias), where, classes)
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(w, whole, whole, values, whole, whole, types.float64, scores, whole), generate
+    return types.void(w, whole, whole, whole, values, whole, whole, types.float64, scores, whole), generate
 
 
 @intrinsic
@@ -158,7 +168,7 @@ def sparse_class_sums(
             number = builder.load(builder.gep(numbers, [k]))
             return builder.add(number if number.type == _WORD else builder.sext(number, _WORD), bias)
 
-        _class_sums(builder, entries, feature, weights, classes, builder.gep(scores, [first]))
+        _class_sums(builder, entries, feature, (weights, classes, builder.gep(scores, [first])), classes)
         return context.get_dummy_value()
 
     whole = types.intp
@@ -179,9 +189,12 @@ class _Entries:
 
 
 def _class_sums(
-    builder: Any, entries: _Entries, feature: Callable[[Any], Any], weights: Any, classes: Any, scores: Any
+    builder: Any, entries: _Entries, feature: Callable[[Any], Any], where: tuple[Any, Any, Any], classes: Any
 ) -> None:
-    """Build the sums of all classes: up to four vectors of classes at a time go over the entries, in registers."""
+    """Build the sums of all classes: up to four vectors of classes at a time go over the entries, in registers.
+
+    `where` has the weights, how far those of one feature are from those of the next, and the scores.
+    """
     done = cgutils.alloca_once(builder, _WORD)
     builder.store(ir.Constant(_WORD, 0), done)
     for vectors, more_than in ((4, 2 * LANES), (2, LANES), (1, 0)):
@@ -192,7 +205,7 @@ def _class_sums(
         rest = builder.sub(classes, begin)
         builder.cbranch(builder.icmp_signed(">", rest, ir.Constant(_WORD, more_than)), body, end)
         builder.position_at_end(body)
-        _some_class_sums(builder, entries, feature, (weights, classes, scores), begin, rest, vectors)
+        _some_class_sums(builder, entries, feature, where, begin, rest, vectors)
         builder.store(builder.add(begin, ir.Constant(_WORD, vectors * LANES)), done)
         builder.branch(loop)
         builder.position_at_end(end)
@@ -202,7 +215,7 @@ def _some_class_sums(
     builder: Any, entries: _Entries, feature: Callable[[Any], Any], where: Any, begin: Any, rest: Any, vectors: int
 ) -> None:
     """Build the sums of some vectors of classes, from class `begin` on; classes beyond the last are masked out."""
-    weights, classes, scores = where
+    weights, stride, scores = where
     masks, sums = [], []
     for v in range(vectors):
         numbers = ir.Constant(_WORDS, [v * LANES + lane for lane in range(LANES)])
@@ -211,7 +224,7 @@ def _some_class_sums(
         builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), sums[-1])
     with cgutils.for_range(builder, entries.n) as entry:
         factor = _spread(builder, entries.load(entry.index), _DOUBLES)
-        run = _Vectors(builder, weights, builder.add(builder.mul(feature(entry.index), classes), begin))
+        run = _Vectors(builder, weights, builder.add(builder.mul(feature(entry.index), stride), begin))
         for v in range(vectors):
             product = builder.fmul(run.load(ir.Constant(_WORD, v * LANES), masks[v]), factor)
             builder.store(builder.fadd(builder.load(sums[v]), product), sums[v])
