@@ -14,10 +14,14 @@ def dot(u, v):
 
 class Base:
     def __init__(self, n):
-        self.w = [0.0] * n
+        self.w, self.classes = [0.0] * n, 1
 
     def score(self, x):
         return dot(self.w, x)
+
+    def sure(self, r, x):
+        """Whether the score of class r is free of rounding errors: they tell equal scores apart."""
+        return True
 
     @property
     def shown(self):
@@ -181,28 +185,57 @@ class FTRL(Gradient):
 
 
 class Gaussian(Base):
-    """A mean and a matrix Σ, of which only the diagonal is kept unless it is full."""
+    """A mean and Σ: a matrix S of the first `full` features, which all classes share, and variances of the others.
 
-    def __init__(self, n, full=False):
+    Weight j of class r stands at j·k + r.
+    """
+
+    def __init__(self, n, full=0):
         super().__init__(n)
-        self.full, self.S = full, [[float(i == j) for j in range(n)] for i in range(n)]
+        self.full, self.s, self.moved = full, [1.0] * n, [False] * n
+        self.S = [[float(i == j) for j in range(full)] for i in range(full)]
 
-    def spread(self, x):
-        return [dot(row, x) for row in self.S]
+    @property
+    def leading(self):
+        return min(self.full, len(self.w) // self.classes)
 
-    def change(self, a, b, x):
-        u = self.spread(x)
+    def sure(self, r, x):
+        """The library computes with a root of S, and so with rounding errors where S itself is exact."""
+        return not self.full or not any(m and v for m, v in zip(self.moved[r :: self.classes], x, strict=True))
+
+    def parts(self, z):
+        """The leading part of z, class by class."""
+        end = self.leading * self.classes
+        return [z[r : end : self.classes] for r in range(self.classes)]
+
+    def spread(self, z):
+        u, end = [s * v for s, v in zip(self.s, z, strict=True)], self.leading * self.classes
+        for r, x in enumerate(self.parts(z)):
+            u[r : end : self.classes] = [dot(row[: self.leading], x) for row in self.S[: self.leading]]
+        return u
+
+    def change(self, a, b, z):
+        u = self.spread(z)
         self.move(a, u)
-        for i in range(len(x)):
-            for j in range(len(x)):
-                if self.full or i == j:
-                    self.S[i][j] -= b * u[i] * u[j]
+        self.moved = [m or v != 0 for m, v in zip(self.moved, u, strict=True)]
+        for i in range(self.leading):  # every class has its own step of S; they share the mean
+            for j in range(self.leading):
+                self.S[i][j] -= b * math.fsum(x[i] * x[j] for x in self.parts(u)) / self.classes
+        for j in range(self.leading * self.classes, len(u)):
+            self.s[j] -= b * u[j] ** 2
+
+    def add_class(self, place):
+        """Insert a class at this place among the others."""
+        for values, start in ((self.w, 0.0), (self.s, 1.0), (self.moved, False)):
+            for j in reversed(range(len(values) // self.classes)):
+                values.insert(j * self.classes + place, start)
+        self.classes += 1
 
 
 class AROW(Gaussian):
     """Crammer, Kulesza & Dredze 2009, Figure 1."""
 
-    def __init__(self, n, r=1.0, full=False):
+    def __init__(self, n, r=1.0, full=0):
         super().__init__(n, full)
         self.r = r
 
@@ -211,13 +244,13 @@ class AROW(Gaussian):
         if m * y < 1 and a > 0 and v > 0:
             beta = 1 / (v + self.r / a)
             self.change(max(0.0, 1 - y * m) * beta * y, beta, x)
-        return 1.0
+        return abs(1 - m * y) or float(not self.full)
 
 
 class SCW(Gaussian):
     """Wang, Zhao & Hoi 2012, Propositions 1 and 2."""
 
-    def __init__(self, n, eta=0.9, C=1.0, variant="SCW-I", full=False):
+    def __init__(self, n, eta=0.9, C=1.0, variant="SCW-I", full=0):
         super().__init__(n, full)
         self.phi, self.C, self.variant = NormalDist().inv_cdf(eta), C, variant
 
@@ -243,12 +276,14 @@ class Outcome:
 
     def __init__(self, oracle, X, y, weights, *, intercept, classes=None):
         self.mistakes, self.scores, self.edge = [], [], math.inf
+        oracle.classes = classes or 1
         for t, (row, label, a) in enumerate(zip(X, y, weights, strict=True)):
             x, y_t = [1.0] * intercept + [float(v) for v in row], label
+            sure = all(oracle.sure(r, x) for r in range(oracle.classes))
             if classes is not None:
                 x, y_t = self.pair(oracle, x, label, classes)
             score = oracle.score(x) if classes is None else dot(oracle.w, x)
-            self.edge = min(self.edge, abs(score) or 1.0)
+            self.edge = min(self.edge, abs(score) or float(sure))
             self.scores.append(score)
             if y_t * score <= 0:
                 self.mistakes.append(t)
@@ -259,8 +294,9 @@ class Outcome:
         """The example against its best wrong class: entry j of class r stands at j·k + r."""
         totals = [dot(oracle.w[r::k], x) for r in range(k)]
         wrong = max((r for r in range(k) if r != right), key=lambda r: (totals[r], -r))
-        rivals = [abs(totals[wrong] - totals[r]) for r in range(k) if r not in (right, wrong)]
-        self.edge = min([self.edge, *(gap for gap in rivals if gap > 0)])
+        for r in {*range(k)} - {right, wrong}:
+            sure = oracle.sure(r, x) and oracle.sure(wrong, x)
+            self.edge = min(self.edge, abs(totals[wrong] - totals[r]) or float(sure))
         pair = [0.0] * (len(x) * k)
         pair[right::k] = x
         pair[wrong::k] = [-v for v in x]

@@ -40,7 +40,9 @@ RULES = [
     FTRL(),
     FTRL(l1=0.1, l2=0.1, beta=0.0),
     AROW(),
-    AROW(full=True),
+    AROW(full=8),
+    AROW(full=1),
+    SCW(full=8),
     *(SCW(variant=variant) for variant in ("SCW-I", "SCW-II")),
 ]
 FINE = (Perceptron, AveragedPerceptron, OnlineGradient)

@@ -71,7 +71,7 @@ RULES = [
     RandomizedWeightedMajority("anytime"),
     FixedShare(0.3, 0.1),
     AROW(0.5),
-    AROW(full=True),
+    AROW(full=2),
     AdaGrad(),
     AveragedPerceptron(),
     FTRL(l1=0.1),

@@ -15,6 +15,8 @@ import onlinear
 from onlinear.engine.protocol import METHODS
 from onlinear.errors import ParameterError, RuleError
 from onlinear.rules import (
+    AROW,
+    SCW,
     MarginPerceptron,
     Perceptron,
     RandomizedWeightedMajority,
@@ -48,6 +50,11 @@ X, Y = onlinear.datasets.separable(0.1, n=50, d=5, seed=3)
         (lambda: RandomizedWeightedMajority(eta="always"), "eta is 'always'"),
         (lambda: RandomizedWeightedMajority(seed=-1), "seed is -1"),
         (lambda: Winnow()._replace(beta=-1.0), "beta is -1.0"),
+        (lambda: AROW(full=True), "AROW: full is True; it must be the number of features with a full matrix, from 0"),
+        (lambda: SCW(full=np.False_), "SCW: full is False; it must be the number of features"),
+        (lambda: AROW(full=2049), r"full is 2049; .* from 0 \(the diagonal only\) to 2,048"),
+        (lambda: SCW(full=-1), "full is -1"),
+        (lambda: AROW(full=8.0), "full is 8.0"),
     ],
 )
 def test_hyper_parameters_out_of_range(make, message):
@@ -60,7 +67,7 @@ def test_defaults():
     made = {name: cls() for name, cls in ONLINE.items() if cls is not MarginPerceptron}
     tie = "tie='mistake'"
     assert {name: repr(rule).removeprefix(name) for name, rule in made.items()} == {
-        "AROW": f"(r=1.0, full=False, {tie})",
+        "AROW": f"(r=1.0, full=0, {tie})",
         "AdaGrad": f"(eta=0.5, loss='hinge', {tie})",
         "AveragedPerceptron": f"({tie})",
         "FTRL": f"(alpha=0.1, beta=1.0, l1=0.0, l2=0.0, {tie})",
@@ -70,7 +77,7 @@ def test_defaults():
         "PassiveAggressive": f"(C=1.0, variant='PA-I', {tie})",
         "Perceptron": f"({tie})",
         "RandomizedWeightedMajority": "(eta=0.5, seed=0)",
-        "SCW": f"(eta=0.9, C=1.0, variant='SCW-I', full=False, {tie})",
+        "SCW": f"(eta=0.9, C=1.0, variant='SCW-I', full=0, {tie})",
         "WeightedMajority": f"(eta=0.5, {tie})",
         "Winnow": "(beta=1.0, threshold=None)",
     }

@@ -36,10 +36,13 @@ RULES = {
     FTRL(): papers.FTRL,
     FTRL(0.5, 0.5, 0.4, 0.1): lambda n: papers.FTRL(n, 0.5, 0.5, 0.4, 0.1),
     AROW(): papers.AROW,
-    AROW(0.3, full=True): lambda n: papers.AROW(n, 0.3, full=True),
+    AROW(0.3, full=9): lambda n: papers.AROW(n, 0.3, full=9),
+    AROW(full=3): lambda n: papers.AROW(n, full=3),
+    AROW(2.0, full=1): lambda n: papers.AROW(n, 2.0, full=1),
     SCW(): papers.SCW,
     SCW(0.8, 0.5, "SCW-II"): lambda n: papers.SCW(n, 0.8, 0.5, "SCW-II"),
-    SCW(full=True): lambda n: papers.SCW(n, full=True),
+    SCW(full=9): lambda n: papers.SCW(n, full=9),
+    SCW(0.7, 0.5, "SCW-II", full=2): lambda n: papers.SCW(n, 0.7, 0.5, "SCW-II", full=2),
 }
 EVERY_RULE = [pytest.param(rule, make, id=repr(rule)) for rule, make in RULES.items()]
 SMALL = {"max_rows": 12, "max_width": 5}

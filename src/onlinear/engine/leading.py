@@ -29,7 +29,7 @@ from onlinear.engine.steps import entry, place
 
 def leading_features(A: NDArray[Any], f: Floats, w: Floats, classes: int) -> int:
     """Return how many features have rows in A; raise where there is no room for them."""
-    n = min(A.shape[0], w.size // classes)
+    n = min(int(A.shape[0]), w.size // classes)
     if A.shape[1] < n or f.size < n:
         raise IndexError(TOO_SHORT)
     return n

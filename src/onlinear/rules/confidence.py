@@ -217,7 +217,8 @@ class SCW(NamedTuple):
             alpha = (root - m * (2.0 * n + phi * phi * v)) / (2.0 * n * (n + v * phi * phi))
         else:
             psi, zeta = 1.0 + 0.5 * phi * phi, 1.0 + phi * phi
-            root = math.sqrt(0.25 * m * m * phi**4 + v * phi * phi * zeta)
+            half = 0.5 * m * phi * phi
+            root = math.sqrt(half * half + v * phi * phi * zeta)
             alpha = min(C, (root - m * psi) / (v * zeta))
         if not alpha > 0.0:
             return 0.0
