@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onlinear
+from onlinear.engine.leading import leading_variance, move_leading, move_others, other_variance
 from onlinear.engine.rows import DenseBlock, PairRow, SparseBlock, open_rows, row
 from onlinear.engine.steps import (
     Proximal,
@@ -139,3 +140,21 @@ def test_an_array_that_is_too_short_for_a_step_is_refused(layout, short):
     for call in [one for number, group in calls.items() if number >= short for one in group]:
         with pytest.raises(IndexError, match="fewer entries than there are features"):
             call()
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse", "pair"])
+def test_arrays_that_are_too_short_for_the_leading_features_are_refused(layout):
+    x = first_row(layout)
+    n = 12 if layout == "pair" else 3
+    A, f, w, s = np.eye(3), np.zeros(3), np.zeros(n), np.ones(n)
+    assert leading_variance(A, f, w, x) + other_variance(s, 2, x) > 0.0
+    for given in ((A, f, w[:-1]), (A, f[:-1], w), (A[:, :-1], f, w)):
+        with pytest.raises(IndexError, match="fewer entries than there are features"):
+            leading_variance(*given, x)
+        with pytest.raises(IndexError, match="fewer entries than there are features"):
+            move_leading(*given, 1.0, 0.1, 0.5, x)
+    with pytest.raises(IndexError, match="fewer entries than there are features"):
+        other_variance(s[:-1], 2, x)
+    for arrays in ((w[:-1], s), (w, s[:-1])):
+        with pytest.raises(IndexError, match="fewer entries than there are features"):
+            move_others(*arrays, 2, 1.0, 0.1, x)

@@ -81,9 +81,9 @@ class AROW(NamedTuple):
 
     With v = xᵀΣx: β = 1/(v + r) and α = max(0, 1 − y⟨w,x⟩)·β. Σ starts as 1. By default only its diagonal is kept, as
     the paper does for many features: the off-diagonal entries of each update are dropped, and a sparse round costs no
-    more than its entries. With ``full=K`` the covariances of the first K features are kept, too; an update then costs
-    K² in addition (the square of the number of features, if there are fewer). On tables of numbers this often halves
-    the mistakes. The paper bounds the mistakes for the full matrix and two classes by quantities of the run; for the
+    more than its entries. With ``full=K`` the covariances of the first K features are kept, too. On tables of numbers
+    this often saves many mistakes; an update costs about K² more (the square of the number of features, if there are
+    fewer than K). The paper bounds the mistakes for the full matrix and two classes by quantities of the run; for the
     diagonal no bound is known.
 
     With k > 2 classes an example is z = x ⊗ (e_y − e_r), of the right class y and the best wrong one r, and all classes
