@@ -146,9 +146,9 @@ def test_an_array_that_is_too_short_for_a_step_is_refused(layout, short):
 def test_arrays_that_are_too_short_for_the_leading_features_are_refused(layout):
     x = first_row(layout)
     n = 12 if layout == "pair" else 3
-    A, f, w, s = np.eye(3), np.zeros(3), np.zeros(n), np.ones(n)
+    A, f, w, s = np.eye(3), np.zeros((2, 3)), np.zeros(n), np.ones(n)
     assert leading_variance(A, f, w, x) + other_variance(s, 2, x) > 0.0
-    for given in ((A, f, w[:-1]), (A, f[:-1], w), (A[:, :-1], f, w)):
+    for given in ((A, f, w[:-1]), (A, f[:1], w), (A, f[:, :-1], w), (A[:, :-1], f, w)):
         with pytest.raises(IndexError, match="fewer entries than there are features"):
             leading_variance(*given, x)
         with pytest.raises(IndexError, match="fewer entries than there are features"):

@@ -22,68 +22,76 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from onlinear.engine.algebra import TOO_SHORT, fits, fits_classes
-from onlinear.engine.flat import Floats, address, dense_class_sums, lane_add, lane_dot, lane_squares
+from onlinear.engine.flat import LANES, Floats, address, dense_class_sums, lane_add, lane_dot, lane_squares
 from onlinear.engine.rows import DenseRow, PairRow, Row, SingleRow, SparseRow
 from onlinear.engine.steps import entry, place
 
+_ROWS: Final = 8
 
-def leading_features(A: NDArray[Any], f: Floats, w: Floats, classes: int) -> int:
+
+def leading_features(A: NDArray[Any], f: NDArray[Any], w: Floats, classes: int) -> int:
     """Return how many features have rows in A; raise where there is no room for them."""
     n = min(int(A.shape[0]), w.size // classes)
-    if A.shape[1] < n or f.size < n:
+    if A.shape[1] < A.shape[0] or f.shape[0] < 2 or f.shape[1] < A.shape[0]:
         raise IndexError(TOO_SHORT)
     return n
+
+
+def leading_columns(A: NDArray[Any], n: int) -> int:
+    """Return how many columns of A to visit for n features: whole vectors, where A has them; the rest are zeros."""
+    return min(int(A.shape[0]), (n + LANES - 1) // LANES * LANES)
 
 
 # --- f ← Aᵀx ----------------------------------------------------------------------------------------
 
 
-def _dense_spread(A: NDArray[Any], f: Floats, n: int, x: DenseRow) -> None:
-    stored = min(x.size, n - x.bias)
-    dense_class_sums(address(A), x.bias, A.shape[1], n, x.values, x.first, stored, x.scale, address(f), 0)
+def _dense_spread(A: NDArray[Any], f: NDArray[Any], n: int, x: DenseRow) -> None:
+    stored, columns = min(x.size, n - x.bias), leading_columns(A, n)
+    dense_class_sums(address(A), x.bias, A.shape[1], columns, x.values, x.first, stored, x.scale, address(f), 0)
     if x.bias:
-        lane_add(address(f), 0, 1.0, address(A), 0, n)
+        lane_add(address(f), 0, 1.0, address(A), 0, columns)
 
 
-def _sparse_spread(A: NDArray[Any], f: Floats, n: int, x: SparseRow) -> None:
-    for c in range(n):
-        f[c] = 0.0
+def _sparse_spread(A: NDArray[Any], f: NDArray[Any], n: int, x: SparseRow) -> None:
+    columns = leading_columns(A, n)
+    for c in range(columns):
+        f[0, c] = 0.0
     # Entries are tried one by one: River's rows are in the order of their names.
     for k in range(x.size):
         j = place(x, k)
         if j < n:
-            lane_add(address(f), 0, entry(x, k), address(A), j * A.shape[1], n)
+            lane_add(address(f), 0, entry(x, k), address(A), j * A.shape[1], columns)
     if x.bias:
-        lane_add(address(f), 0, 1.0, address(A), 0, n)
+        lane_add(address(f), 0, 1.0, address(A), 0, columns)
 
 
 SPREAD: Final[dict[type, Callable[[Any, Any, int, Any], None]]] = {DenseRow: _dense_spread, SparseRow: _sparse_spread}
 
 
-def spread(A: NDArray[Any], f: Floats, n: int, x: SingleRow) -> None:
+def spread(A: NDArray[Any], f: NDArray[Any], n: int, x: SingleRow) -> None:
     """Compute f = Aᵀx for the leading n features."""
     SPREAD[type(x)](A, f, n, x)
 
 
-def spread_variance(A: NDArray[Any], f: Floats, n: int, x: SingleRow) -> float:
+def spread_variance(A: NDArray[Any], f: NDArray[Any], n: int, x: SingleRow) -> float:
     """Compute f = Aᵀx, and return ‖f‖²; if that overflows, f is 0."""
     spread(A, f, n, x)
     v = lane_dot(address(f), 0, address(f), 0, n)
     if not math.isfinite(v):
         for c in range(n):
-            f[c] = 0.0
+            f[0, c] = 0.0
     return v
 
 
 # --- xᵀSx -------------------------------------------------------------------------------------------
 
 
-def _row_leading_variance(A: NDArray[Any], f: Floats, w: Floats, x: SingleRow) -> float:
+def _row_leading_variance(A: NDArray[Any], f: NDArray[Any], w: Floats, x: SingleRow) -> float:
     fits(w, x)
     return spread_variance(A, f, leading_features(A, f, w, 1), x)
 
 
-def _pair_leading_variance(A: NDArray[Any], f: Floats, w: Floats, x: PairRow) -> float:
+def _pair_leading_variance(A: NDArray[Any], f: NDArray[Any], w: Floats, x: PairRow) -> float:
     fits_classes(w, x.x, x.classes)
     return 2.0 * spread_variance(A, f, leading_features(A, f, w, x.classes), x.x)
 
@@ -95,42 +103,52 @@ LEADING_VARIANCE: Final[dict[type, Callable[[Any, Any, Any, Any], float]]] = {
 }
 
 
-def leading_variance(A: NDArray[Any], f: Floats, w: Floats, x: Row) -> float:
-    """Return the variance xᵀSx of the leading features' part of the score, and keep f = Aᵀx."""
+def leading_variance(A: NDArray[Any], f: NDArray[Any], w: Floats, x: Row) -> float:
+    """Return the variance xᵀSx of the leading features' part of the score, and keep f = Aᵀx in the first row of `f`."""
     return LEADING_VARIANCE[type(x)](A, f, w, x)
 
 
 # --- w ← w + a·Sx, S ← S − b·Sx(Sx)ᵀ -----------------------------------------------------------------
 
 
-def tighten_row(A: Any, i: int, gamma: float, f: Any, n: int) -> float:
-    """Return entry i of Sx = Af, and subtract γ times it times f from the row of A, which begins at A[i]."""
-    u = lane_dot(A, i, f, 0, n)
-    if u != 0.0:
-        lane_add(A, i, -gamma * u, f, 0, n)
-    return u
+def tighten(A: NDArray[Any], f: NDArray[Any], n: int, b: float, kept: float) -> None:
+    """Compute u = Af, in the second row of `f`, and then A ← A − γ·ufᵀ."""
+    matrix, room, columns = address(A), address(f), leading_columns(A, n)
+    gamma = b / (1.0 + math.sqrt(kept))
+    # Some rows at a time: they stay in the nearest cache, and no row has to wait for its own sum.
+    for first in range(0, n, _ROWS):
+        end = min(first + _ROWS, n)
+        for i in range(first, end):
+            room[f.shape[1] + i] = lane_dot(matrix, i * A.shape[1], room, 0, columns)
+        for i in range(first, end):
+            u = float(room[f.shape[1] + i])
+            if u != 0.0:
+                lane_add(matrix, i * A.shape[1], -gamma * u, room, 0, columns)
 
 
-def _row_move_leading(A: NDArray[Any], f: Floats, w: Floats, a: float, b: float, kept: float, x: SingleRow) -> None:
+def _row_move_leading(
+    A: NDArray[Any], f: NDArray[Any], w: Floats, a: float, b: float, kept: float, x: SingleRow
+) -> None:
     fits(w, x)
     n = leading_features(A, f, w, 1)
     if lane_dot(address(f), 0, address(f), 0, n) == 0.0:
         return
-    weights, gamma = address(w), b / (1.0 + math.sqrt(kept))
-    for i in range(n):
-        weights[i] += a * tighten_row(address(A), i * A.shape[1], gamma, address(f), n)
+    tighten(A, f, n, b, kept)
+    lane_add(address(w), 0, a, address(f), f.shape[1], n)
 
 
-def _pair_move_leading(A: NDArray[Any], f: Floats, w: Floats, a: float, b: float, kept: float, x: PairRow) -> None:
+def _pair_move_leading(
+    A: NDArray[Any], f: NDArray[Any], w: Floats, a: float, b: float, kept: float, x: PairRow
+) -> None:
     fits_classes(w, x.x, x.classes)
     n = leading_features(A, f, w, x.classes)
     if lane_dot(address(f), 0, address(f), 0, n) == 0.0:
         return
-    # b·zᵀΣz = 1 − kept, and of S that is 1/k.
-    b, kept = 2.0 * b / x.classes, (kept + (x.classes - 1)) / x.classes
-    weights, gamma = address(w), b / (1.0 + math.sqrt(kept))
+    # b·zᵀΣz is 1 − kept; a k-th of it is subtracted from S.
+    tighten(A, f, n, 2.0 * b / x.classes, (kept + (x.classes - 1)) / x.classes)
+    weights = address(w)
     for i in range(n):
-        step = a * tighten_row(address(A), i * A.shape[1], gamma, address(f), n)
+        step = a * float(f[1, i])
         weights[i * x.classes + x.right] += step
         weights[i * x.classes + x.wrong] -= step
 
@@ -142,7 +160,7 @@ MOVE_LEADING: Final[dict[type, Callable[[Any, Any, Any, float, float, float, Any
 }
 
 
-def move_leading(A: NDArray[Any], f: Floats, w: Floats, a: float, b: float, kept: float, x: Row) -> None:
+def move_leading(A: NDArray[Any], f: NDArray[Any], w: Floats, a: float, b: float, kept: float, x: Row) -> None:
     """Move the leading weights, w ← w + a·Sx, and become more certain, S ← S − b·Sx(Sx)ᵀ, with f = Aᵀx.
 
     `kept` is 1 − b·xᵀSx, which the caller can compute without cancellation.

@@ -34,15 +34,15 @@ class Gaussian(NamedTuple):
     s: Floats
     """The variances; those of features with a row in A do not count."""
     A: NDArray[np.float64]
-    f: Floats
-    """Room for Aᵀx."""
+    f: NDArray[np.float64]
+    """Room for f = Aᵀx and Af = Sx."""
     phi: Floats
     """What a rule computes from its parameters."""
 
 
 def new_gaussian(full: int, n: int, phi: float = 0.0) -> Gaussian:
     """Return mean 0 and Σ = 1 for n weights."""
-    return Gaussian(np.zeros(n), np.ones(n), np.eye(full), np.zeros(full), np.array([phi]))
+    return Gaussian(np.zeros(n), np.ones(n), np.eye(full), np.zeros((2, full)), np.array([phi]))
 
 
 def check_full(owner: Any) -> None:
@@ -57,9 +57,9 @@ def check_full(owner: Any) -> None:
 
 def variances(state: Gaussian, x: Row) -> tuple[float, float]:
     """Return what the leading and the other features contribute to v = xᵀΣx, the variance of the score."""
-    if state.f.size == 0:
+    if state.A.size == 0:
         return 0.0, dot_squares(state.s, x)
-    return leading_variance(state.A, state.f, state.w, x), other_variance(state.s, state.f.size, x)
+    return leading_variance(state.A, state.f, state.w, x), other_variance(state.s, state.A.shape[0], x)
 
 
 def move(state: Gaussian, a: float, b: float, kept: float, x: Row) -> None:
@@ -67,12 +67,12 @@ def move(state: Gaussian, a: float, b: float, kept: float, x: Row) -> None:
 
     `kept` is 1 − b·xᵀSx for the leading features.
     """
-    if state.f.size == 0:
+    if state.A.size == 0:
         add_scaled(state.w, a, state.s, x)
         shrink(state.s, b, x)
     else:
         move_leading(state.A, state.f, state.w, a, b, kept, x)
-        move_others(state.w, state.s, state.f.size, a, b, x)
+        move_others(state.w, state.s, state.A.shape[0], a, b, x)
 
 
 @rule(weighted=True, linear=True)
