@@ -158,3 +158,24 @@ def test_arrays_that_are_too_short_for_the_leading_features_are_refused(layout):
     for arrays in ((w[:-1], s), (w, s[:-1])):
         with pytest.raises(IndexError, match="fewer entries than there are features"):
             move_others(*arrays, 2, 1.0, 0.1, x)
+
+
+@pytest.mark.parametrize("rule", [AROW(full=3), SCW(full=3)], ids=repr)
+def test_a_million_equal_examples(rule):
+    """Σ becomes small, and never loses its signs."""
+    X, y = np.array([[3.0, -1.0, 0.5]] * 4), [1, -1, 1, -1]
+    run = onlinear.run(rule, X, y, fit_intercept=True)
+    for _ in range(18):
+        X, y = np.vstack([X, X]), y * 2
+    run = onlinear.run(rule, X, y, state=run.state)
+    assert run.rounds == 4 + 2**20
+    A, s = run.state.arrays.A, run.state.arrays.s
+    S = A @ A.T
+    x = np.array([1.0, 3.0, -1.0])
+    assert all(np.isfinite(array).all() for array in run.state.arrays)
+    assert (np.diag(S) > 0).all()
+    assert (s[3:] > 0).all()
+    assert 0.0 < x @ S @ x < 0.01
+    # Across x nothing has been learned: there Σ is still 1.
+    across = np.array([3.0, -1.0, 0.0])
+    assert across @ S @ across == pytest.approx(10.0, rel=1e-9)
