@@ -22,7 +22,7 @@ import testbed
 from peers import PEERS
 
 import onlinear
-from onlinear.rules import AROW, NormalizedAdaGrad, Perceptron
+from onlinear.rules import AROW, Majority, NormalizedAdaGrad, Perceptron
 
 
 def ours(rule, examples, **options):
@@ -30,7 +30,7 @@ def ours(rule, examples, **options):
 
 
 AUTO = "auto"
-LEARNER = {AUTO: partial(ours, NormalizedAdaGrad(), fit_intercept=True)}
+LEARNER = {AUTO: partial(ours, Majority())}
 """What is compared with each of the others."""
 RULES = {
     type(rule).__name__: partial(ours, rule, fit_intercept=True) for rule in (Perceptron(), NormalizedAdaGrad(), AROW())

@@ -174,7 +174,9 @@ def test_the_anytime_bound_and_the_majority_bound_hold():
         run = onlinear.run(Majority(), Z, y)
         n, m, rounds = len(run.rule.members), int(run.expert_mistakes.min()), run.rounds
         assert run.expected_mistakes - m <= 2 * math.sqrt(rounds * math.log(n) / 2) + math.sqrt(math.log(n) / 8)
-        assert run.mistakes <= (math.log(n) + m * math.log(1 / 0.8)) / math.log(2 / 1.8)
+        eta, share, _ = run.rule.vote
+        lost = m * math.log(1 / (1 - eta)) + run.updates * math.log(1 / (1 - share))
+        assert run.mistakes <= (math.log(n) + lost) / math.log(2 / (2 - eta))
         certificate = onlinear.certify(run, Z, y)
         assert certificate.holds
         certificate.verify(Z, y)

@@ -118,7 +118,7 @@ def test_predict_says_once_that_features_are_new(model, examples):
     assert len(shown.stdout.splitlines()) == 3
     assert shown.stderr == (
         "onlinear: warning: 2 of 3 examples have features that are not among the model's 8 features; these features"
-        " have no effect (first: wide.svm:2, index 9; --strict makes it an error)\n"
+        " have an effect on the norm alone (first: wide.svm:2, index 9; --strict makes it an error)\n"
     )
     failed = run("predict", "model", "wide.svm", "--strict", code=1)
     assert "wide.svm:2, index 9: the model has no such feature; it has 8" in failed.stderr

@@ -29,7 +29,7 @@ def test_training_without_a_rule_says_what_runs(examples):
     assert run("train", "real.svm", "--rule", "auto", "--intercept", "-q").stdout == repr(again) + "\n"
     assert "rule: auto" not in run("train", "real.svm", "--rule", "auto").stderr
     refused = run("train", "real.svm", "--normalize", code=2).stderr
-    assert "--normalize does not apply to NormalizedAdaGrad(eta=1.0): each member of a majority has its own" in refused
+    assert "--normalize does not apply to AROW(full=64): each member of a majority has its own" in refused
 
 
 def test_members_are_named_with_their_options(examples):
@@ -156,5 +156,5 @@ def test_certificates(examples):
     assert outcome["member_mistakes"] == [one["mistakes"] for one in end["members"]]
     run("train", "real.svm", "-o", "model", "-q")
     shown = run("certify", "--model", "model", "real.svm").stdout
-    assert "Weighted majority mistake bound" in shown
+    assert "Fixed share mistake bound" in shown
     assert "Anytime randomised weighted majority mistake bound" in shown

@@ -36,11 +36,13 @@ def test_labels_need_not_be_there(examples):
 
 
 def test_features_that_the_model_has_not_seen_change_nothing(examples):
-    run("train", "real.svm", "-o", "model")
+    run("train", "--rule", "perceptron", "real.svm", "-o", "model")
     lines = (examples / "real.svm").read_text().splitlines()
     (examples / "wide.svm").write_text("".join(f"{line} 5000:3\n" for line in lines))
     usual = run("predict", "model", "real.svm", "--scores").stdout
     assert run("predict", "model", "wide.svm", "--scores").stdout == usual
+    run("train", "real.svm", "-o", "model")  # some members of the majority learn from x/‖x‖
+    assert "these features have an effect on the norm alone" in run("predict", "model", "wide.svm").stderr
 
 
 def test_data_with_other_features_are_refused(examples):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "--rule",
     help="The rule: auto, perceptron, winnow, arow, …, with its parameters: 'winnow(beta=0.5)'; your own:"
     " 'file.py:MyRule(C=2)', package.module:MyRule; or the majority of several: 'majority(arow,winnow,file.py:MyRule)'."
-    "  [default: auto, the majority of eight rules]",
+    "  [default: auto, the majority of five rules]",
 )
 @click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Save the model to this file.")
 @click.option(
@@ -93,7 +93,7 @@ def train_command(
 ) -> None:
     """Train a model on DATA, one example at a time.
 
-    Each example is first predicted and then learned from. Without --rule, eight rules learn at once, and their weighted
+    Each example is first predicted and then learned from. Without --rule, five rules learn at once, and their weighted
     majority predicts: nothing has to be chosen or tuned. Prints progress whenever the number of rounds has doubled, and
     at the end the mistakes, their rate, baselines, and what each member of the majority got wrong. Says so if the
     labels are not in random order: the rate then tells little about examples in another order.

@@ -195,6 +195,11 @@ class Learner:
         """Tell whether features that no example has had yet have weights other than 0."""
         return not self.has_fixed_width and bool(weights_of(new_state(self.engine_rule, 1)).any())
 
+    @property
+    def normalizes(self) -> bool:
+        """Whether examples are divided by their norms, in which every feature counts."""
+        return self.normalize
+
     def take_names(self, names: tuple[str, ...] | None) -> None:
         """Set the names of the features; names that no example has shown yet are features too."""
         if names is not None and len(names) > self.n_features:

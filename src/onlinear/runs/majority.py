@@ -133,6 +133,11 @@ class MajorityLearner(Learner):
         """Whether a member cannot take new features."""
         return any(member.has_fixed_width for member in self.members)
 
+    @property
+    def normalizes(self) -> bool:
+        """Whether a member divides examples by their norms."""
+        return any(member.normalizes for member in self.members)
+
     def make_room(self, chunk: Chunk) -> None:
         """Check the width of a chunk against what is known, and let the members grow."""
         for member in self.members:

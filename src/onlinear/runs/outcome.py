@@ -176,7 +176,7 @@ class Run(Facts):
         >>> X, y = onlinear.datasets.noisy(n=2000, seed=0)
         >>> best = onlinear.run(onlinear.rules.Majority(), X, y).best_member()
         >>> best.rule
-        AveragedPerceptron(tie='mistake')
+        AROW(r=1.0, full=64, tie='mistake')
         """
         made = self.expert_mistakes
         if made is None or not self.state.members:

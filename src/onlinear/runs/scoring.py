@@ -93,12 +93,18 @@ class Scorer:
         if not self._any_known:
             words = f"no example has any of the model's {width}: are these the right data for this model?"
         else:
-            weight = "their first weights" if self._learner.new_features_count() else "no effect"
+            weight = self._effect()
             words = (
                 f"{self.unknown:,} of {counted(self.examples, 'example')} have features that are not among the model's"
                 f" {width}; these features have {weight}"
             )
         warnings.warn(f"{words} (first: {self._first}; {option('strict', True)} makes it an error)", DataWarning, 4)
+
+    def _effect(self) -> str:
+        """Return in words what features have that the model does not have."""
+        if self._learner.new_features_count():
+            return "their first weights"
+        return "an effect on the norm alone" if self._learner.normalizes else "no effect"
 
     def leave_out(self, columns: Sequence[str]) -> None:
         """Warn of columns that are not read, since the model does not have them; raise if `strict`."""
