@@ -16,12 +16,12 @@ import onlinear
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
-    "onlinear": """BatchPerceptronClassifier BatchRun Comparison Convergence Evaluation ExpertsClassifier
+    "onlinear": """AutoClassifier BatchPerceptronClassifier BatchRun Comparison Convergence Evaluation ExpertsClassifier
         MarginPerceptronClassifier OnlineClassifier PerceptronClassifier Potentials Progress Run State Trace
         WinnowClassifier __version__ batch_perceptron best_comparator certify compare converge datasets errors
         estimators load max_margin open_stream rules run separability streams theory train verify_lemmas""",
-    "onlinear.estimators": """BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier OnlineClassifier
-        PerceptronClassifier WinnowClassifier""",
+    "onlinear.estimators": """AutoClassifier BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier
+        OnlineClassifier PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream convert open_stream",
     "onlinear.rules": """AROW AdaGrad AveragedPerceptron FTRL FixedShare Majority MarginPerceptron Member
         NormalizedAdaGrad OnlineGradient PassiveAggressive Perceptron RandomizedWeightedMajority Rule SCW TOO_LARGE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from onlinear import datasets, errors, estimators, rules, streams, theory
     from onlinear.estimators import (
+        AutoClassifier,
         BatchPerceptronClassifier,
         ExpertsClassifier,
         MarginPerceptronClassifier,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AutoClassifier",
     "BatchPerceptronClassifier",
     "BatchRun",
     "Comparison",

@@ -14,6 +14,8 @@ pytestmark = pytest.mark.slow
 
 # Many of the checks' examples cannot be separated: all passes are made, and fewer than the default will do.
 ESTIMATORS = [
+    onlinear.AutoClassifier(),
+    onlinear.AutoClassifier(new_classes=True, shuffle=False),
     onlinear.PerceptronClassifier(max_iter=100),
     onlinear.PerceptronClassifier(tie="negative", fit_intercept=False, shuffle=False, max_iter=20),
     onlinear.PerceptronClassifier(new_classes=True, random_state=None, max_iter=50),

@@ -1,5 +1,6 @@
 """Classifiers with the interface of scikit-learn."""
 
+from onlinear.estimators.auto import AutoClassifier
 from onlinear.estimators.experts import ExpertsClassifier
 from onlinear.estimators.online import OnlineClassifier
 from onlinear.estimators.perceptron import (
@@ -10,6 +11,7 @@ from onlinear.estimators.perceptron import (
 from onlinear.estimators.winnow import WinnowClassifier
 
 __all__ = [
+    "AutoClassifier",
     "BatchPerceptronClassifier",
     "ExpertsClassifier",
     "MarginPerceptronClassifier",

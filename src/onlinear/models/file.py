@@ -172,8 +172,8 @@ def _read(file: TensorFile, given: Any) -> State:
         check_all_used(given, [part.header["rule"] for part in (file, *members)])
     states = tuple(_read(part, class_among(given, part.header["rule"])) for part in members)
     made = restore(file, given, [Member(one.rule, one.fit_intercept, one.normalize) for one in states])
-    if any(part.rounds != header["rounds"] for part in states):
-        raise ModelError("its members have not read as many examples as the majority")
+    if any(part.rounds < header["rounds"] for part in states):
+        raise ModelError("a member has read fewer examples than the majority")
     fit_intercept, normalize = header["fit_intercept"], header["normalize"]
     if made.inputs != "real" and (fit_intercept or normalize):
         raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs: no intercept, and not normalized")
