@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 import river.dummy
 import river.linear_model
+import river.multiclass
 import river.preprocessing
 import scipy.sparse
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -27,8 +29,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import onlinear
 import strategies
 from onlinear.errors import DataError, ParameterError
-from onlinear.estimators import ExpertsClassifier, PerceptronClassifier, WinnowClassifier
-from onlinear.rules import Perceptron, RandomizedWeightedMajority, WeightedMajority
+from onlinear.estimators import ExpertsClassifier, OnlineClassifier, PerceptronClassifier, WinnowClassifier
+from onlinear.rules import AROW, Perceptron, RandomizedWeightedMajority, WeightedMajority
 from onlinear.theory import bounds
 
 
@@ -317,8 +319,12 @@ def test_what_else_is_refused():
         model.partial_fit(X, y)
     with pytest.raises(DataError, match="only one class, 1"):
         model.fit(X, np.ones(len(y)))
-    with pytest.raises(DataError, match="Only binary classification is supported"):
-        model.fit(X, np.arange(len(y)) % 3)
+    limited = [("winnow", WinnowClassifier()), river.linear_model.LogisticRegression()]
+    for k, name in enumerate(["winnow", "logisticregression"]):
+        with pytest.raises(DataError, match=rf"Only binary .* the expert '{name}' supports only two"):
+            ExpertsClassifier(limited[k : k + 1]).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(DataError, match="among more than two classes a tie is a mistake"):
+        ExpertsClassifier(rule=WeightedMajority(tie="negative")).fit(X, np.arange(len(y)) % 3)
     with pytest.raises(DataError, match="of one type"):
         model.fit(X[:2], [1, "a"])
     with pytest.raises(NotFittedError):
@@ -394,6 +400,37 @@ def test_clone_and_pickle():
     assert (clone(model).fit(X, y).run_.weights == model.run_.weights).all()
     again = pickle.loads(pickle.dumps(model)).partial_fit(X, y)  # noqa: S301
     assert (again.run_.weights == model.partial_fit(X, y).run_.weights).all()
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "bb", "c"]], ids=str)
+def test_several_classes(labels):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order], np.array(labels)[y[order]]
+    experts = [
+        ("perceptron", PerceptronClassifier()),
+        ("arow", OnlineClassifier(AROW())),
+        ("sgd", SGDClassifier(random_state=0)),
+        ("river", river.multiclass.OneVsRestClassifier(river.linear_model.LogisticRegression())),
+    ]
+    for rule in (WeightedMajority(0.25), RandomizedWeightedMajority("anytime", seed=1)):
+        model = ExpertsClassifier(experts, rule).fit(X, y)
+        advice = model.advice(X, y)
+        assert set(np.unique(advice)) <= {0, 1, 2}
+        for k, learner in enumerate([Perceptron(), AROW()]):
+            alone = onlinear.run(learner, X, y, fit_intercept=True, classes=labels, trace=True)
+            assert advice[:, k].tolist() == alone.trace.predictions.tolist()
+        run = onlinear.run(rule, advice, y, classes=labels)
+        assert model.expert_mistakes_.tolist() == (advice != np.searchsorted(labels, y)[:, None]).sum(axis=0).tolist()
+        assert (model.mistakes_, model.weights_.tolist()) == (run.mistakes, (run.weights / run.weights.sum()).tolist())
+        assert model.decision_function(X).shape == (150, 3)
+        assert np.array_equal(model.predict(X), np.array(labels)[model.decision_function(X).argmax(axis=1)])
+        assert model.certificate(X, y).holds
+        halves = (
+            ExpertsClassifier(experts, rule).partial_fit(X[:70], y[:70], classes=labels).partial_fit(X[70:], y[70:])
+        )
+        assert halves.weights_.tolist() == model.weights_.tolist()
+    assert ExpertsClassifier().fit(X, y).score(X, y) > 0.6
 
 
 def test_in_a_pipeline_and_in_a_search():

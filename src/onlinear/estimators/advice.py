@@ -1,8 +1,9 @@
 """Experts of any library: ask them for advice on examples, and teach them the labels.
 
 An expert is an online classifier: one of this package's, any scikit-learn classifier with ``partial_fit`` and
-``predict``, or any River classifier with ``learn_one`` and ``predict_one``. Advice is −1 (the first class) or +1. An
-expert that cannot predict yet (scikit-learn raises `NotFittedError`, River returns None) advises the first class.
+``predict``, or any River classifier with ``learn_one`` and ``predict_one``. Advice is −1 (the first class) or +1; with
+more than two classes, the number of a class. An expert that cannot predict yet (scikit-learn raises `NotFittedError`,
+River returns None) advises the first class.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 
-from onlinear.data.labels import Classes
+from onlinear.data.labels import Classes, ManyClasses
 from onlinear.errors import DataError, ParameterError
 
-AdviceMatrix: TypeAlias = NDArray[np.int8]
-"""±1, with a row per example and a column per expert."""
+AdviceMatrix: TypeAlias = NDArray[Any]
+"""±1, or the numbers of classes, with a row per example and a column per expert."""
+Encoding: TypeAlias = Classes | ManyClasses
 
 _SIGNS = {None: -1, False: -1, True: +1}
-"""The advice that each answer of a River classifier stands for."""
+"""The advice that each answer of a River classifier about two classes stands for."""
 
 
 class ExpertInputs(NamedTuple):
@@ -108,24 +110,40 @@ def clone_expert(name: str, expert: Any) -> Any:
     )
 
 
-def ask(experts: Mapping[str, Any], inputs: ExpertInputs, classes: Classes) -> AdviceMatrix:
+def has_many_classes(expert: Any) -> bool:
+    """Tell whether an expert says that it can learn more than two classes, or does not say."""
+    tags = tags_of(expert)
+    if tags is None:
+        return bool(getattr(expert, "_multiclass", True))
+    return tags.classifier_tags is None or bool(tags.classifier_tags.multi_class)
+
+
+def tags_of(expert: Any) -> Any:
+    """Return scikit-learn's tags of an expert; None if it is not of that kind."""
+    # River's wrappers claim to have whatever is asked of them.
+    has = not hasattr(expert, "learn_one") and hasattr(expert, "__sklearn_tags__") and not isinstance(expert, type)
+    return get_tags(expert) if has else None
+
+
+def ask(experts: Mapping[str, Any], inputs: ExpertInputs, classes: Encoding) -> AdviceMatrix:
     """Return the advice of the experts; they do not learn."""
 
-    def answers(expert: Any) -> NDArray[np.int8]:
+    def answers(expert: Any) -> NDArray[Any]:
         if hasattr(expert, "predict_one"):
-            return _signs([expert.predict_one(x) for x in inputs.as_dicts()])
+            return _codes([expert.predict_one(x) for x in inputs.as_dicts()], classes)
         return classes.encode(np.asarray(expert.predict(inputs.table)))
 
     return _columns(experts, inputs, answers)
 
 
-def train_experts(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[Any], classes: Classes) -> AdviceMatrix:
+def train_experts(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[Any], classes: Encoding) -> AdviceMatrix:
     """Train the experts on the examples in order; return their advice on each example before they learned from it."""
-    positive = classes.encode(y) > 0  # raises for an unknown label before any expert learns
+    codes = classes.encode(y)  # raises for an unknown label before any expert learns
+    labels = (codes > 0).tolist() if isinstance(classes, Classes) else y.tolist()
 
-    def answers(expert: Any) -> NDArray[np.int8]:
+    def answers(expert: Any) -> NDArray[Any]:
         if hasattr(expert, "learn_one"):
-            return _teach_by_dict(expert, inputs, positive)
+            return _codes(_teach_by_dict(expert, inputs, labels), classes)
         if hasattr(expert, "_advise"):
             return classes.encode(expert._advise(inputs.table, y, classes.labels))
         return classes.encode(_teach_by_row(expert, inputs, y, classes.labels))
@@ -133,10 +151,8 @@ def train_experts(experts: Mapping[str, Any], inputs: ExpertInputs, y: NDArray[A
     return _columns(experts, inputs, answers)
 
 
-def _columns(
-    experts: Mapping[str, Any], inputs: ExpertInputs, answers: Callable[[Any], NDArray[np.int8]]
-) -> AdviceMatrix:
-    advice = np.empty((inputs.matrix.shape[0], len(experts)), dtype=np.int8)
+def _columns(experts: Mapping[str, Any], inputs: ExpertInputs, answers: Callable[[Any], NDArray[Any]]) -> AdviceMatrix:
+    advice = np.empty((inputs.matrix.shape[0], len(experts)), dtype=np.int64)
     for k, (name, expert) in enumerate(experts.items()):
         try:
             advice[:, k] = answers(expert)
@@ -146,13 +162,13 @@ def _columns(
     return advice
 
 
-def _teach_by_dict(expert: Any, inputs: ExpertInputs, y: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """Train a River classifier, with the labels False and True."""
+def _teach_by_dict(expert: Any, inputs: ExpertInputs, labels: list[Any]) -> list[Any]:
+    """Train a River classifier: two classes have the labels False and True."""
     answers = []
-    for x, label in zip(inputs.as_dicts(), y.tolist(), strict=True):
+    for x, label in zip(inputs.as_dicts(), labels, strict=True):
         answers.append(expert.predict_one(x))
         expert.learn_one(x, label)
-    return _signs(answers)
+    return answers
 
 
 def _teach_by_row(expert: Any, inputs: ExpertInputs, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
@@ -168,7 +184,11 @@ def _teach_by_row(expert: Any, inputs: ExpertInputs, y: NDArray[Any], classes: N
     return np.array(answers)
 
 
-def _signs(answers: list[Any]) -> NDArray[np.int8]:
+def _codes(answers: list[Any], classes: Encoding) -> NDArray[Any]:
+    """Return what the answers of a River classifier stand for."""
+    if isinstance(classes, ManyClasses):
+        first = classes.labels[0].item()
+        return classes.encode(np.array([first if answer is None else answer for answer in answers]))
     try:
         return np.array([_SIGNS[answer] for answer in answers], dtype=np.int8)
     except KeyError as error:

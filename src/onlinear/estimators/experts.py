@@ -7,21 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinear.data.labels import Classes
 from onlinear.data.matrices import check_matrix
 from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import DataError, OnlinearError, ParameterError
 from onlinear.estimators.advice import (
     AdviceMatrix,
+    Encoding,
     ExpertInputs,
     ask,
     clone_expert,
     expert_inputs,
+    has_many_classes,
     name_experts,
+    tags_of,
     train_experts,
 )
 from onlinear.estimators.base import (
@@ -32,9 +34,12 @@ from onlinear.estimators.base import (
     checked_list,
     distinct_labels,
 )
+from onlinear.rules.confidence import AROW
 from onlinear.rules.experts import WeightedMajority
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, run, state_before
+from onlinear.runs.learner import classes_of
+from onlinear.runs.probe import check_many_classes
 from onlinear.theory import Certificate, certify
 
 
@@ -55,10 +60,11 @@ class ExpertsClassifier(RunClassifier):
     ----------
     experts : list, optional
         Online classifiers, or pairs (name, classifier): from this package, from scikit-learn or compatible (with
-        ``partial_fit``), or from River. The default is a `PerceptronClassifier` and a `WinnowClassifier`. An expert
-        that cannot predict before it has learned advises the first class. River classifiers get dicts by feature name,
-        or by column number if there are no names, with the labels False and True; from sparse rows they get the stored
-        entries. Experts from other packages learn row by row, at their own speed.
+        ``partial_fit``), or from River. The default is a `PerceptronClassifier` and a `WinnowClassifier`; with more
+        than two classes, AROW instead of Winnow. An expert that cannot predict before it has learned advises the first
+        class. River classifiers get dicts by feature name, or by column number if there are no names, and of two
+        classes the labels False and True; from sparse rows they get the stored entries. Experts from other packages
+        learn row by row, at their own speed.
     rule : a rule for advice, optional
         `onlinear.rules.WeightedMajority` (the default), `onlinear.rules.RandomizedWeightedMajority`, or your own.
 
@@ -98,7 +104,7 @@ class ExpertsClassifier(RunClassifier):
         X : array, sparse matrix or frame of shape (n, d)
             The examples, in order.
         y : array of n labels
-            Labels of two classes.
+            Labels of two or more classes.
         """
         with all_or_nothing(self):
             inputs, y = self._examples(X, y, reset=True)
@@ -113,8 +119,8 @@ class ExpertsClassifier(RunClassifier):
         ----------
         X, y
             As in `fit`.
-        classes : pair, optional
-            The two labels, on the first call.
+        classes : array, optional
+            All labels, on the first call.
         """
         with all_or_nothing(self):
             resumes = hasattr(self, "run_")
@@ -125,18 +131,21 @@ class ExpertsClassifier(RunClassifier):
                     raise ParameterError(f"classes is {classes!r}, but training started with {self.classes_.tolist()}")
                 self.named_experts_ = copy.deepcopy(self.named_experts_)
             elif labels is None:
-                raise ParameterError("classes is missing: the first call of partial_fit must name both labels")
+                raise ParameterError("classes is missing: the first call of partial_fit must name all labels")
             else:
                 self._begin(labels)
             self._learn(inputs, y)
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the weighted mean of the advice on each row, in [−1, 1]; positive for ``classes_[1]``."""
+        """Return the weighted mean of the advice on each row, in [−1, 1]; positive for ``classes_[1]``.
+
+        With more than two classes it is the share of the weight that each class has.
+        """
         check_is_fitted(self)
         check_matrix(X)
         inputs = self._inputs(X, validate_data(self, X, accept_sparse="csr", reset=False))
-        return self.run_.decision_function(ask(self.named_experts_, inputs, Classes(self.classes_)))
+        return self.run_.decision_function(ask(self.named_experts_, inputs, self._encoding()))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label with the larger total weight of experts, for each row.
@@ -145,18 +154,22 @@ class ExpertsClassifier(RunClassifier):
         during training, and ``mistakes_`` counts those predictions.
         """
         scores = self.decision_function(X)
+        if scores.ndim == 2:
+            heaviest: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+            return heaviest
         positive = scores >= 0.0 if self.run_.rule.tie == "positive" else scores > 0.0
         chosen: NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return chosen
 
     def advice(self, X: Any, y: Any) -> AdviceMatrix:
-        """Return the advice of each expert on each example before it learned the label: ±1, one column per expert.
+        """Return the advice of each expert on each example before it learned the label, one column per expert.
 
+        It is ±1; with more than two classes, the number of the class in ``classes_``.
         Untrained copies of the experts learn from the examples in order; the estimator does not change.
         """
         check_is_fitted(self)
         inputs, y = self._examples(X, y, reset=False)
-        return train_experts(self._untrained_experts(), inputs, y, Classes(self.classes_))
+        return train_experts(self._untrained_experts(), inputs, y, self._encoding())
 
     def certificate(self, X: Any, y: Any) -> Certificate:
         """Return a certificate: the rule's mistakes beside the bounds of the theorems (`onlinear.certify`).
@@ -226,12 +239,9 @@ class ExpertsClassifier(RunClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = all(
-            get_tags(expert).input_tags.sparse
-            for _, expert in name_experts(self.experts)
-            if hasattr(expert, "__sklearn_tags__") and not isinstance(expert, type)
-        )
+        tags.classifier_tags.multi_class = not self._only_two_classes()
+        known = [tags_of(expert) for _, expert in name_experts(self.experts)]
+        tags.input_tags.sparse = all(its.input_tags.sparse for its in known if its is not None)
         return tags
 
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[ExpertInputs, NDArray[Any]]:
@@ -244,12 +254,15 @@ class ExpertsClassifier(RunClassifier):
 
     def _begin(self, labels: NDArray[Any]) -> None:
         """Set the initial state."""
-        _check_two(labels)
-        self.named_experts_ = self._untrained_experts()
-        self.run_ = Run(state_before(self._rule(), labels, len(self.named_experts_)))
+        _check_several(labels)
+        reason = self._only_two_classes() if labels.size > 2 else ""
+        if reason:
+            raise DataError(f"Only binary classification is supported. There are {labels.size} classes: {reason}")
+        self.named_experts_ = self._untrained_experts(labels.size)
+        self.run_ = Run(state_before(self._rule(), labels, len(self.named_experts_), multiclass=labels.size > 2))
 
     def _learn(self, inputs: ExpertInputs, y: NDArray[Any]) -> None:
-        advice = train_experts(self.named_experts_, inputs, y, Classes(self.classes_))
+        advice = train_experts(self.named_experts_, inputs, y, self._encoding())
         self.run_ = run(self._rule(), advice, y, state=self.run_)
 
     def _rule(self) -> Any:
@@ -261,9 +274,22 @@ class ExpertsClassifier(RunClassifier):
             )
         return rule
 
-    def _untrained_experts(self) -> Any:
+    def _encoding(self) -> Encoding:
+        return classes_of(self.run_.state)
+
+    def _only_two_classes(self) -> str:
+        """Return why there can be no more than two classes; nothing if there can."""
+        try:
+            check_many_classes(self._rule())
+        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
+            return str(error)
+        limited = (name for name, expert in name_experts(self.experts) if not has_many_classes(expert))
+        return next((f"the expert {name!r} supports only two" for name in limited), "")
+
+    def _untrained_experts(self, classes: int | None = None) -> Any:
         """Return untrained copies of the experts, by name."""
-        pairs = name_experts(_default_experts() if self.experts is None else self.experts)
+        count = self.classes_.size if classes is None else classes
+        pairs = name_experts(_default_experts(count) if self.experts is None else self.experts)
         if not pairs:
             raise ParameterError(f"experts is {self.experts!r}; it must be a list of online classifiers")
         names = [name for name, _ in pairs]
@@ -277,18 +303,17 @@ class ExpertsClassifier(RunClassifier):
         return Bunch(**{name: clone_expert(name, expert) for name, expert in pairs})
 
 
-def _default_experts() -> list[tuple[str, Any]]:
-    """Return a perceptron and Winnow."""
-    from onlinear.estimators import PerceptronClassifier, WinnowClassifier  # the package imports this file
+def _default_experts(classes: int) -> list[tuple[str, Any]]:
+    """Return a perceptron and Winnow; with more than two classes, which Winnow does not support, AROW instead."""
+    from onlinear.estimators import OnlineClassifier, PerceptronClassifier, WinnowClassifier  # these import this file
 
-    return [("perceptron", PerceptronClassifier()), ("winnow", WinnowClassifier())]
+    other = ("winnow", WinnowClassifier()) if classes == 2 else ("arow", OnlineClassifier(AROW()))
+    return [("perceptron", PerceptronClassifier()), other]
 
 
-def _check_two(labels: NDArray[Any]) -> None:
-    """Raise unless there are two labels."""
+def _check_several(labels: NDArray[Any]) -> None:
+    """Raise unless there are at least two labels."""
     check_discrete(labels)
     if labels.size < 2:
         only = f"only one class, {show(labels[0])}" if labels.size else "classes is empty"
-        raise DataError(f"{only}; pass both labels: partial_fit(X, y, classes=[first, second])")
-    if labels.size > 2:
-        raise DataError(f"Only binary classification is supported. The labels are {labels.tolist()}")
+        raise DataError(f"{only}; pass all labels: partial_fit(X, y, classes=[first, second])")

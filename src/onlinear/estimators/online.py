@@ -82,11 +82,8 @@ class OnlineLinearClassifier(LinearClassifier):
         """Learn like `partial_fit`; return the labels predicted before each row was learned from."""
         with all_or_nothing(self):
             done = self._learn(X, y, classes, trace=True)
-            trace, labels = done.trace, done.classes
-            if trace is None or labels.size != 2:
-                raise DataError(f"an expert must have two classes; this one has {labels.size}: {labels.tolist()}")
             self._keep(Run(done.state))
-            shown: NDArray[Any] = labels[trace.predictions]
+            shown: NDArray[Any] = done.classes[[] if done.trace is None else done.trace.predictions]
             return shown
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:
