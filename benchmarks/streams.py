@@ -19,7 +19,7 @@ import vowpalwabbit
 from sklearn.datasets import load_svmlight_file
 
 import onlinear
-from onlinear.rules import Perceptron
+from onlinear.rules import Majority, Perceptron
 from onlinear.streams import convert
 
 ROWS = 200_000
@@ -102,6 +102,7 @@ def against_peers(folder):
     spent = best(
         text=lambda: learn(onlinear.open_stream(text)),
         wabbit=lambda: wabbit(theirs),
+        auto=lambda: onlinear.run(Majority(), onlinear.open_stream(text)),
         packed=lambda: learn(onlinear.open_stream(packed)),
         cache=lambda: wabbit(theirs, "--cache_file", str(folder / "data.cache")),
         loading=lambda: load_svmlight_file(text),
@@ -113,6 +114,9 @@ def against_peers(folder):
     report("  ours", spent["text"])
     report("  Vowpal Wabbit, from its own text", spent["wabbit"], spent["text"], 4)
     report("  scikit-learn's load_svmlight_file alone", spent["loading"], spent["text"], 12)
+    print(f"one pass of the majority of {len(Majority().members)} rules from text, against one learner of theirs")
+    report("  ours", spent["auto"])
+    report("  Vowpal Wabbit, from its own text", spent["wabbit"], spent["auto"], 1)
     print("one pass from the converted form")
     report("  ours", spent["packed"])
     report("  Vowpal Wabbit, from its cache", spent["cache"], spent["packed"], 5)

@@ -25,8 +25,9 @@ def load(path: str | os.PathLike[str], rule: Any = None) -> Run:
     ----------
     path : path
         A file written by `Run.save`.
-    rule : class, optional
-        The class of the rule, if it is one of your own: a file holds only its name and a fingerprint of its code.
+    rule : class, or list of classes, optional
+        The class of the rule, if it is one of your own: a file holds only its name and a fingerprint of its code. A
+        `Majority` may need several.
         It is an error if the code has changed since. The fingerprint is of Python's bytecode, so it is compared only
         under the same version of Python.
 
