@@ -3,12 +3,11 @@
 Each start is a process of its own that trains on a few lines of text, as the command line does.
 """
 
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+
+from process import run_python
 
 TURNS = 5
 LINES = "1 1:1 3:0.5\n-1 2:1\n1 1:2\n-1 2:0.5 3:1\n"
@@ -18,11 +17,8 @@ COLD, WARM = 12.0, 1.5
 
 def start(data, cache):
     """Return the seconds that a process takes, and what it says on the way."""
-    command = [sys.executable, "-m", "onlinear", "train", str(data)]
     begin = time.perf_counter()
-    done = subprocess.run(
-        command, env=os.environ | {"NUMBA_CACHE_DIR": str(cache)}, capture_output=True, text=True, check=True
-    )
+    done = run_python("-m", "onlinear", "train", str(data), NUMBA_CACHE_DIR=str(cache))
     return time.perf_counter() - begin, done.stderr
 
 

@@ -7,8 +7,6 @@ instead, and tells the most memory that took.
 
 import argparse
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import NamedTuple
 
 import generate
 import vowpalwabbit
+from process import run_python
 from sklearn.datasets import load_svmlight_file
 
 import onlinear
@@ -148,7 +147,7 @@ def several_classes(folder):
 
 def trained(path):
     """Train from a file in a process of its own; return its rounds, its weights' and its own megabytes."""
-    done = subprocess.run([sys.executable, "-c", TRAIN, str(path)], check=True, capture_output=True, text=True)  # noqa: S603
+    done = run_python("-c", TRAIN, str(path))
     rounds, weights, peak = map(int, done.stdout.split())
     return rounds, weights / 2**20, peak / 2**10
 

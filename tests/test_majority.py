@@ -190,3 +190,10 @@ def test_a_vote_of_ones_own_choice():
         assert certificate.holds
         certificate.verify(X, Y)
         assert certificate.bounds[0].of == bounded.get(vote, "expected mistakes")
+
+
+def test_an_auc_of_votes_says_how_many_of_them_are_equal():
+    run = onlinear.run(Majority(), X[:200], Y[:200])
+    found = run.evaluate(X[200:], Y[200:])
+    assert f"({found.auc_ties:.0%} of the pairs have equal scores)" in repr(found)
+    assert "equal scores" not in repr(run.best_member().evaluate(X[200:], Y[200:]))

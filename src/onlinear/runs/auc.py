@@ -17,10 +17,11 @@ _EDGES = 1 << 16
 
 
 class Area(NamedTuple):
-    """An AUC, and by how much it may be wrong: 0 where it is exact but for rounding."""
+    """An AUC, by how much it may be wrong (0 where it is exact but for rounding), and the share of pairs that tie."""
 
     value: float
     error: float
+    ties: float
 
 
 class RocCurve:
@@ -96,5 +97,6 @@ def _area(cells: NDArray[np.int64], open_cells: NDArray[np.int64]) -> Area | Non
     below = np.cumsum(negative) - negative
     value = int((positive * (2 * below + negative)).sum()) / (2 * pairs)
     unknown = int(np.prod(open_cells.astype(whole), axis=0).sum())
+    ties = (int((negative * positive).sum()) - unknown) / pairs
     # The division may round down, and the value itself is rounded.
-    return Area(value, math.nextafter(unknown / (2 * pairs) + 2.0**-53, math.inf) if unknown else 0.0)
+    return Area(value, math.nextafter(unknown / (2 * pairs) + 2.0**-53, math.inf) if unknown else 0.0, ties)

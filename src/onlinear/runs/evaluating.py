@@ -114,6 +114,7 @@ class Tally:
             ties=self._ties,
             auc=None if area is None else area.value,
             auc_error=0.0 if area is None else area.error,
+            auc_ties=0.0 if area is None else area.ties,
             delta=delta,
             interval=None if withheld else binomial_interval(int(self._hits.sum()), n, delta),
             no_interval=withheld,

@@ -16,6 +16,8 @@ from onlinear.engine.flat import Floats
 
 _SHOWN = 12
 """The largest confusion matrix that is shown, and the number of confusions that are listed beyond it."""
+_MANY_TIES = 0.05
+"""From this share of equal scores on, an AUC says little about a ranking."""
 _MOST_ROWS = 100
 """The largest number of classes whose measures are shown."""
 
@@ -49,6 +51,8 @@ class Evaluation(Facts):
         a tie counts one half. None unless there are two classes and both occur.
     auc_error : float
         By how much `auc` may be wrong: 0 up to 2²⁰ examples; beyond that a proven bound.
+    auc_ties : float
+        The share of pairs (positive, negative) with equal scores, each of which counts one half in `auc`.
     delta : float
         One minus the probability with which the interval holds.
     interval : pair of floats, or None
@@ -78,6 +82,7 @@ class Evaluation(Facts):
     ties: int
     auc: float | None
     auc_error: float
+    auc_ties: float
     delta: float
     interval: tuple[float, float] | None
     no_interval: str
@@ -163,6 +168,7 @@ class Evaluation(Facts):
             "baseline_label": self.baseline_label,
             "auc": self.auc,
             "auc_error": self.auc_error if self.auc is not None else None,
+            "auc_ties": self.auc_ties if self.auc is not None else None,
             "macro_precision": self.macro_precision,
             "macro_recall": self.macro_recall,
             "macro_f1": self.macro_f1,
@@ -243,7 +249,8 @@ class Evaluation(Facts):
 
     def _auc_words(self) -> str:
         if self.auc is not None:
-            return f"{self.auc:.6f}" + (f" ± {rounded_up(self.auc_error)}" if self.auc_error else "")
+            ties = f" ({self.auc_ties:.0%} of the pairs have equal scores)" if self.auc_ties >= _MANY_TIES else ""
+            return f"{self.auc:.6f}" + (f" ± {rounded_up(self.auc_error)}" if self.auc_error else "") + ties
         return "undefined: all examples have the same label" if self.classes.size == 2 else "for two classes only"
 
     def _tables(self) -> list[TextTable]:
