@@ -5,18 +5,9 @@ import pytest
 
 import onlinear
 from onlinear.engine.leading import leading_variance, move_leading, move_others, other_variance
+from onlinear.engine.rates import Proximal, adapt, add_rated, lead
 from onlinear.engine.rows import DenseBlock, PairRow, SparseBlock, open_rows, row
-from onlinear.engine.steps import (
-    Proximal,
-    adapt,
-    add_rooted,
-    add_scaled,
-    add_squares,
-    dot_squares,
-    grow_scales,
-    lead,
-    shrink,
-)
+from onlinear.engine.steps import add_rooted, add_scaled, add_squares, dot_squares, shrink
 from onlinear.errors import DataError
 from onlinear.rules import (
     AROW,
@@ -112,6 +103,13 @@ def test_rows_of_zeros_are_no_updates(rule):
     assert onlinear.run(rule, np.zeros((5, 2)), [1, -1, 1, 1, -1]).updates == 0
 
 
+@pytest.mark.parametrize("rule", [AROW(full=True), SCW(full=True)], ids=repr)
+def test_a_variance_below_zero_by_rounding_is_none(rule):
+    """Of a full matrix little remains where a huge row was seen before."""
+    X, y = np.full((40, 1), 104_380_000.0), [-1, -1, -1, -1, 1] * 8
+    assert np.isfinite(onlinear.run(rule, X, y, fit_intercept=True).weights).all()
+
+
 @pytest.mark.parametrize("rule", [OnlineGradient(), AdaGrad(2.0), NormalizedAdaGrad(9.0, "hinge")], ids=repr)
 def test_no_update_where_the_loss_is_zero(rule):
     run = onlinear.run(rule, [[3.0]] * 10, [1] * 10, classes=(-1, 1))
@@ -127,15 +125,16 @@ def first_row(layout):
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse", "pair"])
-@pytest.mark.parametrize("short", range(3))
+@pytest.mark.parametrize("short", range(4))
 def test_an_array_that_is_too_short_for_a_step_is_refused(layout, short):
     x = first_row(layout)
     n = 12 if layout == "pair" else 3
-    w, s, r = (np.ones(n - (k == short)) for k in range(3))
+    w, s, r, q = (np.ones(n - (k == short)) for k in range(4))
     calls = {
         0: [lambda: dot_squares(w, x), lambda: add_squares(w, 1.0, x), lambda: shrink(w, 1.0, x)],
-        1: [lambda: add_scaled(w, 1.0, s, x), lambda: add_rooted(w, 1.0, s, x), lambda: grow_scales(w, s, x)],
-        2: [lambda: adapt(w, s, r, 1.0, x), lambda: lead(w, s, r, 1.0, Proximal(1.0, 1.0, 0.0, 0.0), x)],
+        1: [lambda: add_scaled(w, 1.0, s, x), lambda: add_rooted(w, 1.0, s, x), lambda: add_rated(w, 1.0, s, x)],
+        2: [lambda: lead(w, s, r, 1.0, Proximal(1.0, 1.0, 0.0, 0.0), x)],
+        3: [lambda: adapt(w, s, r, q, 1.0, x)],
     }
     for call in [one for number, group in calls.items() if number >= short for one in group]:
         with pytest.raises(IndexError, match="fewer entries than there are features"):

@@ -42,9 +42,13 @@ def report(findings):
 SHARED = [
     # A loop in plain Python and its compiled form, which replaces it.
     (
-        {"address", "all_below", "lane_add", "lane_dot", "lane_squares", "quotient"}
-        | {"dense_class_sums", "sparse_class_sums"},
+        {"address", "all_below", "lane_add", "lane_dot", "lane_squares"} | {"dense_class_sums", "sparse_class_sums"},
         ["onlinear/engine/flat.py", "onlinear/engine/vectors.py"],
+    ),
+    (
+        {"choose", "entries_at", "holds_somewhere", "places_at", "places_from", "plus", "put", "quotient", "root"}
+        | {"stride", "take"},
+        ["onlinear/engine/groups.py", "onlinear/engine/lanes.py"],
     ),
     ({"digits", "digits_of", "first_mark", "marks"}, ["onlinear/engine/*", "onlinear/streams/formats/text/*"]),
     # A rule with its faces: scikit-learn's and River's names are their users'.

@@ -1,5 +1,7 @@
 """The same bits whatever the block size, after a pause, and one row at a time; here on any floats at all."""
 
+from unittest.mock import patch
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ from hypothesis import given, note
 from hypothesis.extra.numpy import arrays
 
 import onlinear
+from onlinear.engine.runner import PlainRunner
+from onlinear.errors import DataError
 from onlinear.models.state import weights_of
 from onlinear.rules import (
     AROW,
@@ -24,6 +28,7 @@ from onlinear.rules import (
     WeightedMajority,
     Winnow,
 )
+from onlinear.runs import learner
 from strategies import as_layout, in_blocks, labels
 
 RULES = {
@@ -51,6 +56,12 @@ RULES = {
     ],
 }
 EVERY_RULE = [pytest.param(rule, id=repr(rule)) for rules in RULES.values() for rule in rules]
+OTHER_WAYS = [
+    AdaGrad(0.2, "logistic"),
+    NormalizedAdaGrad(0.3, "hinge"),
+    FTRL(0.5, 0.0, 0.0, 0.2),
+    SCW(0.8, 0.5, "SCW-II"),
+]
 
 
 @st.composite
@@ -67,7 +78,7 @@ def stream(draw, rule):
 def bits(run):
     arrays = run.state.arrays
     arrays = [arrays] if isinstance(arrays, np.ndarray) else list(arrays)
-    counters = (run.rounds, run.mistakes_positive, run.mistakes_negative, run.updates)
+    counters = (run.rounds, run.mistakes_by_class, run.updates)
     return counters, run.state.steps, run.state.reach, [array.tobytes() for array in arrays]
 
 
@@ -86,6 +97,32 @@ def test_block_size_never_shows(rule, data, intercept, normalize):
             assert parts.trace.scores.tobytes() == whole.trace.scores.tobytes()
             assert parts.trace.mistakes.tolist() == whole.trace.mistakes.tolist()
             assert parts.trace.predictions.tolist() == whole.trace.predictions.tolist()
+
+
+def outcome(rule, X, y, **options):
+    """All that a run computes, or why a row was refused."""
+    try:
+        run = onlinear.run(rule, X, y, trace=True, **options)
+    except DataError as error:
+        return str(error)
+    return bits(run), run.trace.scores.tobytes()
+
+
+@pytest.mark.parametrize("rule", [*EVERY_RULE, *(pytest.param(rule, id=repr(rule)) for rule in OTHER_WAYS)])
+@given(data=st.data(), intercept=st.booleans(), normalize=st.booleans())
+def test_plain_python_computes_the_same(rule, data, intercept, normalize):
+    X, y = data.draw(stream(rule))
+    options = {}
+    if rule.inputs == "real":
+        X = X * 10.0 ** data.draw(arrays(np.int64, X.shape[1], elements=st.integers(-30, 20)))
+        y = y * data.draw(arrays(np.int64, len(y), elements=st.integers(1, data.draw(st.integers(1, 2)))))
+        options = {"fit_intercept": intercept, "normalize": normalize, "classes": sorted({-1, 1, *y.tolist()})}
+    for layout in ("dense", "float32", "csr", "csr, int64 indices"):
+        note(layout)
+        Z = as_layout(X, layout)
+        compiled = outcome(rule, Z, y, **options)
+        with patch.object(learner, "runner_for", PlainRunner):
+            assert outcome(rule, Z, y, **options) == compiled
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE)

@@ -1,5 +1,7 @@
 """The rules against the pseudo-code of their papers: every layout and block size, weights, classes, intercepts."""
 
+import math
+from decimal import Decimal, localcontext
 from itertools import product
 
 import hypothesis.strategies as st
@@ -20,6 +22,7 @@ from onlinear.rules import (
     OnlineGradient,
     PassiveAggressive,
 )
+from onlinear.rules.normalized import logistic_distance
 from strategies import as_layout, in_blocks, many_classes, real
 
 RULES = {
@@ -93,3 +96,15 @@ def test_many_classes(rule, make, data, intercept):
         assert run.trace.mistakes.tolist() == oracle.mistakes
         found = weights_of(run.state.final)
         assert found == pytest.approx(np.array(oracle.w), rel=1e-10, abs=1e-12)
+
+
+@given(z=st.floats(-600, 600), h=st.floats(1e-12, 1e6), size=st.sampled_from([1.0, 1e-3, 1e-9, 1e12]))
+def test_the_distance_of_many_small_steps(z, h, size):
+    """δ + e^z·(e^δ − 1) = h, up to rounding."""
+    h *= size
+    far = logistic_distance(z, 1.0 / (1.0 + math.exp(z)), h)
+    with localcontext() as context:
+        context.prec = 400
+        growth = Decimal(z).exp()
+        below, above = (Decimal(far) * (1 + Decimal(sign) * Decimal("1e-13")) for sign in (-1, 1))
+        assert below + growth * (below.exp() - 1) <= Decimal(h) <= above + growth * (above.exp() - 1)

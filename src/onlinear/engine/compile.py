@@ -38,7 +38,7 @@ from numba.extending import (
     unbox,
 )
 
-from onlinear.engine import algebra, draws, flat, leading, rows, steps, vectors
+from onlinear.engine import algebra, draws, flat, groups, lanes, leading, rates, rows, steps, vectors
 from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
@@ -194,7 +194,9 @@ def _teach_operation(operation: Callable[..., Any], forms: dict[type, Any], inli
 
 _INLINE = {rows.row, rows.well_formed, algebra.dot, algebra.class_scores, algebra.add}
 
-for _operation, _table in (rows.OPERATIONS | algebra.OPERATIONS | steps.OPERATIONS | leading.OPERATIONS).items():
+for _operation, _table in (
+    rows.OPERATIONS | algebra.OPERATIONS | groups.OPERATIONS | steps.OPERATIONS | rates.OPERATIONS | leading.OPERATIONS
+).items():
     _teach_operation(_operation, _table, "always" if _operation in _INLINE else "never")
 for _plain in (
     flat.entries_norm,
@@ -209,11 +211,14 @@ for _plain in (
     algebra.row_value,
     algebra.is_binary,
     algebra.is_advice,
+    groups.in_whole_groups,
     steps.entry,
-    steps.over_root,
-    steps.grow_scale_at,
-    steps.adapt_at,
-    steps.lead_at,
+    steps.add_rooted_at,
+    rates.each_fits,
+    rates.adapt_at,
+    rates.adapt_group,
+    rates.adapt_intercept,
+    rates.lead_at,
     leading.leading_features,
     leading.spread_variance,
     leading.leading_columns,
@@ -232,8 +237,21 @@ teach_intrinsic(flat.address, vectors.address)
 teach_intrinsic(flat.lane_dot, vectors.lane_dot)
 teach_intrinsic(flat.lane_squares, vectors.lane_squares)
 teach_intrinsic(flat.lane_add, vectors.lane_add)
-teach_intrinsic(flat.quotient, vectors.quotient)
 teach_intrinsic(flat.all_below, vectors.all_below)
+for _group, _form in (
+    (groups.stride, lanes.stride),
+    (groups.places_from, lanes.places_from),
+    (groups.places_at, lanes.places_at),
+    (groups.entries_at, lanes.entries_at),
+    (groups.take, lanes.take),
+    (groups.put, lanes.put),
+    (groups.choose, lanes.choose),
+    (groups.holds_somewhere, lanes.holds_somewhere),
+    (groups.root, lanes.root),
+    (groups.quotient, lanes.quotient),
+    (groups.plus, lanes.plus),
+):
+    teach_intrinsic(_group, _form)
 # These loops are long: they stay functions of their own.
 teach(
     flat.dense_class_sums,

@@ -27,7 +27,21 @@ from onlinear.engine.protocol import NOT_COMPILED
 _FOREIGN = ("builtins", "llvmlite", "math", "numba", "numpy", "scipy")
 _ENGINE = __name__.rpartition(".")[0]
 _FOLDER = Path(__file__).parent
-_COMPILED = ("algebra", "compile", "draws", "flat", "leading", "passes", "rows", "snapshot", "steps", "vectors")
+_COMPILED = (
+    "algebra",
+    "compile",
+    "draws",
+    "flat",
+    "groups",
+    "lanes",
+    "leading",
+    "passes",
+    "rates",
+    "rows",
+    "snapshot",
+    "steps",
+    "vectors",
+)
 """The modules of the engine that a compiled rule is made from, or by."""
 
 # What typing.NamedTuple writes into a class, and the methods of a rule that always run as plain Python.

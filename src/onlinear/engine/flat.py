@@ -94,13 +94,6 @@ def sparse_class_sums(
         scores[first + r] = score
 
 
-def quotient(a: float, b: float) -> float:
-    """Return a/b as the processor divides: infinite or NaN where b is 0, which costs no test in compiled code."""
-    if b != 0.0:
-        return a / b
-    return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
 def all_below(a: Any, i: int, n: int, limit: int) -> bool:
     """Tell whether 0 ≤ entry < limit for the entries a[i : i+n] of a flat run of integers."""
     return all(0 <= int(a[i + k]) < limit for k in range(n))

@@ -2,16 +2,17 @@
 
 Each operation walks over the entries of a row, like those of `algebra`, and has a function for each layout. All but
 `dot_squares` treat every entry by itself: their order cannot show, and compiled loops take several entries at a time.
+With a root, sparse rows do so, too (see `groups`); additions alone are slower in groups of scattered entries.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from onlinear.engine.algebra import fits, fits_classes, index, size, value
-from onlinear.engine.flat import Floats, address, lane_squares, quotient
+from onlinear.engine.flat import Floats, address, lane_squares
+from onlinear.engine.groups import choose, entries, in_whole_groups, places, put, quotient, root, stride, take
 from onlinear.engine.rows import DenseRow, PairRow, Row, SingleRow, SparseRow
 
 # --- Entries --------------------------------------------------------------------------------------
@@ -151,28 +152,32 @@ def add_scaled(w: Floats, a: float, s: Floats, x: Row) -> None:
 # --- w ← w + a·x/√s --------------------------------------------------------------------------------
 
 
-def over_root(v: float, s: float) -> float:
-    """Return v/√s; 0 where s is 0."""
-    return quotient(v, math.sqrt(s)) if s > 0.0 else 0.0
+def add_rooted_at(w: Any, a: float, s: Any, j: int, v: float) -> None:
+    """Add a·v/√s_j to w_j, where s_j > 0."""
+    sums = take(s, j)
+    put(w, j, take(w, j) + a * choose(sums > 0.0, quotient(v, root(sums)), 0.0))
 
 
 def _row_add_rooted(w: Floats, a: float, s: Floats, x: SingleRow) -> None:
     fits(w, x)
     fits(s, x)
     weights, sums = address(w), address(s)
-    for k in range(x.size):
-        j = place(x, k)
-        weights[j] += a * over_root(entry(x, k), float(sums[j]))
+    whole = in_whole_groups(x.size)
+    for k in range(0, whole, stride()):
+        add_rooted_at(weights, a, sums, places(x, k, stride()), entries(x, k, stride()))
+    if whole < x.size:
+        rest = x.size - whole
+        add_rooted_at(weights, a, sums, places(x, whole, rest), entries(x, whole, rest))
     if x.bias:
-        w[0] += a * over_root(1.0, float(s[0]))
+        add_rooted_at(weights, a, sums, 0, 1.0)
 
 
 def _pair_add_rooted(w: Floats, a: float, s: Floats, x: PairRow) -> None:
     fits_classes(w, x.x, x.classes)
     fits_classes(s, x.x, x.classes)
+    weights, sums = address(w), address(s)
     for k in range(size(x)):
-        j = index(x, k)
-        w[j] += a * over_root(value(x, k), float(s[j]))
+        add_rooted_at(weights, a, sums, index(x, k), value(x, k))
 
 
 ADD_ROOTED: Final[dict[type, Callable[[Any, float, Any, Any], None]]] = {
@@ -221,152 +226,6 @@ def shrink(s: Floats, a: float, x: Row) -> None:
     SHRINK[type(x)](s, a, x)
 
 
-# --- Scales that grow with the largest entry --------------------------------------------------------
-
-_LEAST = 2.0**-960
-"""Squares below this are taken for 0: the inverse of a smaller one could overflow."""
-
-
-def grow_scale_at(w: Any, q: Any, j: int, v: float) -> None:
-    """Let the scale of feature j grow to |v|, if that is larger, and keep the product of its weight and scale."""
-    square, old = v * v, float(q[j])
-    grows = square > _LEAST and (old == 0.0 or square * old > 1.0)
-    new = quotient(1.0, square) if grows else old
-    w[j] *= math.sqrt(quotient(new, old)) if grows and old > 0.0 else 1.0
-    q[j] = new
-
-
-def _row_grow_scales(w: Floats, q: Floats, x: SingleRow) -> None:
-    fits(w, x)
-    fits(q, x)
-    weights, scales = address(w), address(q)
-    for k in range(x.size):
-        grow_scale_at(weights, scales, place(x, k), entry(x, k))
-    if x.bias:
-        grow_scale_at(weights, scales, 0, 1.0)
-
-
-def _pair_grow_scales(w: Floats, q: Floats, x: PairRow) -> None:
-    fits_classes(w, x.x, x.classes)
-    fits_classes(q, x.x, x.classes)
-    weights, scales = address(w), address(q)
-    for k in range(size(x)):
-        grow_scale_at(weights, scales, index(x, k), value(x, k))
-
-
-GROW_SCALES: Final[dict[type, Callable[[Any, Any, Any], None]]] = {
-    DenseRow: _row_grow_scales,
-    SparseRow: _row_grow_scales,
-    PairRow: _pair_grow_scales,
-}
-
-
-def grow_scales(w: Floats, q: Floats, x: Row) -> None:
-    """Let scales s_j = max |x_j|, kept as q_j = 1/s_j², grow with x; then w_j ← w_j·(old s_j)/(new s_j)."""
-    GROW_SCALES[type(x)](w, q, x)
-
-
-# --- r ← 1/(s·√G) -----------------------------------------------------------------------------------
-
-
-def adapt_at(r: Any, q: Any, G: Any, a: float, j: int, v: float) -> None:
-    """Add a·v² to G_j, and compute the rate r_j = 1/(s_j·√G_j)."""
-    total = float(G[j]) + a * (v * v)
-    G[j] = total
-    # Of the roots, since the quotient of the squares could overflow.
-    r[j] = quotient(math.sqrt(float(q[j])), math.sqrt(total)) if total > 0.0 else 0.0
-
-
-def _row_adapt(r: Floats, q: Floats, G: Floats, a: float, x: SingleRow) -> None:
-    fits(r, x)
-    fits(q, x)
-    fits(G, x)
-    rates, scales, sums = address(r), address(q), address(G)
-    for k in range(x.size):
-        adapt_at(rates, scales, sums, a, place(x, k), entry(x, k))
-    if x.bias:
-        adapt_at(rates, scales, sums, a, 0, 1.0)
-
-
-def _pair_adapt(r: Floats, q: Floats, G: Floats, a: float, x: PairRow) -> None:
-    fits_classes(r, x.x, x.classes)
-    fits_classes(q, x.x, x.classes)
-    fits_classes(G, x.x, x.classes)
-    rates, scales, sums = address(r), address(q), address(G)
-    for k in range(size(x)):
-        adapt_at(rates, scales, sums, a, index(x, k), value(x, k))
-
-
-ADAPT: Final[dict[type, Callable[[Any, Any, Any, float, Any], None]]] = {
-    DenseRow: _row_adapt,
-    SparseRow: _row_adapt,
-    PairRow: _pair_adapt,
-}
-
-
-def adapt(r: Floats, q: Floats, G: Floats, a: float, x: Row) -> None:
-    """Add squares, G_j ← G_j + a·x_j², and compute the rates r_j = 1/(s_j·√G_j) of the features of x; q_j = 1/s_j²."""
-    ADAPT[type(x)](r, q, G, a, x)
-
-
-# --- Follow the regularised leader ------------------------------------------------------------------
-
-
-class Proximal(NamedTuple):
-    """The parameters of a proximal step: a rate α/(β + √n_j) for each feature, and two penalties."""
-
-    alpha: float
-    beta: float
-    l1: float
-    l2: float
-
-
-def lead_at(w: Any, z: Any, n: Any, g: float, p: Proximal, j: int) -> None:
-    """Add the gradient g to z_j, and its square to n_j, and compute the weight w_j that leads then."""
-    if g == 0.0:
-        return
-    v, before, held = float(w[j]), float(n[j]), float(z[j])
-    if before == 0.0:  # the first weights may have been given
-        held = -(v * (p.beta / p.alpha + p.l2) + math.copysign(p.l1, v)) if v != 0.0 else 0.0
-    after = before + g * g
-    held += g - quotient(math.sqrt(after) - math.sqrt(before), p.alpha) * v
-    excess = abs(held) - p.l1
-    w[j] = quotient(-math.copysign(excess, held), (p.beta + math.sqrt(after)) / p.alpha + p.l2) if excess > 0.0 else 0.0
-    z[j], n[j] = held, after
-
-
-def _row_lead(w: Floats, z: Floats, n: Floats, g: float, p: Proximal, x: SingleRow) -> None:
-    fits(w, x)
-    fits(z, x)
-    fits(n, x)
-    weights, sums, squares = address(w), address(z), address(n)
-    for k in range(x.size):
-        lead_at(weights, sums, squares, g * entry(x, k), p, place(x, k))
-    if x.bias:
-        lead_at(weights, sums, squares, g, p, 0)
-
-
-def _pair_lead(w: Floats, z: Floats, n: Floats, g: float, p: Proximal, x: PairRow) -> None:
-    fits_classes(w, x.x, x.classes)
-    fits_classes(z, x.x, x.classes)
-    fits_classes(n, x.x, x.classes)
-    weights, sums, squares = address(w), address(z), address(n)
-    for k in range(size(x)):
-        lead_at(weights, sums, squares, g * value(x, k), p, index(x, k))
-
-
-LEAD: Final[dict[type, Callable[[Any, Any, Any, float, Any, Any], None]]] = {
-    DenseRow: _row_lead,
-    SparseRow: _row_lead,
-    PairRow: _pair_lead,
-}
-
-
-def lead(w: Floats, z: Floats, n: Floats, g: float, p: Proximal, x: Row) -> None:
-    """Take the step of FTRL-Proximal for the gradient g·x, with the sums z and n."""
-    LEAD[type(x)](w, z, n, g, p, x)
-
-
 OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
     place: PLACE,
     dot_squares: DOT_SQUARES,
@@ -374,8 +233,5 @@ OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
     add_scaled: ADD_SCALED,
     add_rooted: ADD_ROOTED,
     shrink: SHRINK,
-    grow_scales: GROW_SCALES,
-    adapt: ADAPT,
-    lead: LEAD,
 }
 """The operations, each with its function for every layout."""

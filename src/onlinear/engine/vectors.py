@@ -17,11 +17,11 @@ from numba.extending import intrinsic
 
 from onlinear.engine.flat import LANES
 
-_DOUBLE, _WORD, _INT, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
-_DOUBLES = ir.VectorType(_DOUBLE, LANES)
-_WORDS = ir.VectorType(_WORD, LANES)
+DOUBLE, WORD, INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+DOUBLES = ir.VectorType(DOUBLE, LANES)
+WORDS = ir.VectorType(WORD, LANES)
 _UNROLLED = 8
-_BITS = ir.VectorType(ir.IntType(1), LANES)
+BITS = ir.VectorType(ir.IntType(1), LANES)
 
 
 @intrinsic
@@ -39,9 +39,9 @@ def lane_dot(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any) -> Any
     """Return ⟨a[i : i+n], b[j : j+n]⟩: a vector of LANES sums, whose halves are then added."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first, second = (_Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
+        first, second = (Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
         # Rows seldom begin at a cache line, and a load of 64 bytes would then straddle two.
-        width = LANES // 2 if first.entry == second.entry == _DOUBLE else LANES
+        width = LANES // 2 if first.entry == second.entry == DOUBLE else LANES
 
         def term(offset: Any, mask: Any, wide: int) -> Any:
             return builder.fmul(first.load(offset, mask, wide), second.load(offset, mask, wide))
@@ -56,8 +56,8 @@ def lane_squares(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any, sc
     """Return Σ a[i+k]·(scale·b[j+k])² over n entries, in lanes like `lane_dot`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first, second = (_Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
-        factor = _spread(builder, args[5], _DOUBLES)
+        first, second = (Vectors(builder, args[k], args[k + 1]) for k in (0, 2))
+        factor = spread(builder, args[5], DOUBLES)
 
         def term(offset: Any, mask: Any, wide: int) -> Any:
             v = builder.fmul(second.load(offset, mask, wide), factor)
@@ -70,16 +70,14 @@ def lane_squares(typing_context: Any, a: Any, i: Any, b: Any, j: Any, n: Any, sc
 
 def _lane_sum(builder: Any, n: Any, term: Callable[[Any, Any, int], Any], width: int) -> Any:
     """Build the sum of n terms: a vector of LANES sums, `width` of them at a time, whose halves are then added."""
-    total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * LANES))
-    sums = builder.bitcast(total, _DOUBLE.as_pointer())
+    total = cgutils.alloca_once_value(builder, ir.Constant(DOUBLES, [0.0] * LANES))
+    sums = builder.bitcast(total, DOUBLE.as_pointer())
 
     def step(offset: Any, mask: Any) -> None:
         wide = width if mask is None else LANES
         for lane in range(0, LANES, wide):
-            at = builder.bitcast(
-                builder.gep(sums, [ir.Constant(_INT, lane)]), ir.VectorType(_DOUBLE, wide).as_pointer()
-            )
-            here = builder.add(offset, ir.Constant(_WORD, lane))
+            at = builder.bitcast(builder.gep(sums, [ir.Constant(INT, lane)]), ir.VectorType(DOUBLE, wide).as_pointer())
+            here = builder.add(offset, ir.Constant(WORD, lane))
             builder.store(builder.fadd(builder.load(at), term(here, mask, wide)), at)
 
     _for_each_vector(builder, n, step)
@@ -87,17 +85,7 @@ def _lane_sum(builder: Any, n: Any, term: Callable[[Any, Any, int], Any], width:
     while size > 1:
         low, high = (_part(builder, vector, begin, size // 2) for begin in (0, size // 2))
         vector, size = builder.fadd(low, high), size // 2
-    return builder.extract_element(vector, ir.Constant(_INT, 0))
-
-
-@intrinsic
-def quotient(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return a/b as the processor divides."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fdiv(args[0], args[1])
-
-    return types.float64(types.float64, types.float64), generate
+    return builder.extract_element(vector, ir.Constant(INT, 0))
 
 
 @intrinsic
@@ -105,8 +93,8 @@ def lane_add(typing_context: Any, a: Any, i: Any, c: Any, b: Any, j: Any, n: Any
     """Add in place: a[i : i+n] ← a[i : i+n] + c·b[j : j+n]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target, source = _Vectors(builder, args[0], args[1]), _Vectors(builder, args[3], args[4])
-        factor = _spread(builder, args[2], _DOUBLES)
+        target, source = Vectors(builder, args[0], args[1]), Vectors(builder, args[3], args[4])
+        factor = spread(builder, args[2], DOUBLES)
 
         def step(offset: Any, mask: Any) -> None:
             product = builder.fmul(factor, source.load(offset, mask))
@@ -166,7 +154,7 @@ def sparse_class_sums(
 
         def feature(k: Any) -> Any:
             number = builder.load(builder.gep(numbers, [k]))
-            return builder.add(number if number.type == _WORD else builder.sext(number, _WORD), bias)
+            return builder.add(number if number.type == WORD else builder.sext(number, WORD), bias)
 
         _class_sums(builder, entries, feature, (weights, classes, builder.gep(scores, [first])), classes)
         return context.get_dummy_value()
@@ -184,7 +172,7 @@ class _Entries:
 
     def load(self, k: Any) -> Any:
         value = self.builder.load(self.builder.gep(self.values, [k]))
-        double = value if value.type == _DOUBLE else self.builder.fpext(value, _DOUBLE)
+        double = value if value.type == DOUBLE else self.builder.fpext(value, DOUBLE)
         return self.builder.fmul(double, self.scale)
 
 
@@ -195,18 +183,18 @@ def _class_sums(
 
     `where` has the weights, how far those of one feature are from those of the next, and the scores.
     """
-    done = cgutils.alloca_once(builder, _WORD)
-    builder.store(ir.Constant(_WORD, 0), done)
+    done = cgutils.alloca_once(builder, WORD)
+    builder.store(ir.Constant(WORD, 0), done)
     for vectors, more_than in ((4, 2 * LANES), (2, LANES), (1, 0)):
         loop, body, end = (builder.append_basic_block() for _ in range(3))
         builder.branch(loop)
         builder.position_at_end(loop)
         begin = builder.load(done)
         rest = builder.sub(classes, begin)
-        builder.cbranch(builder.icmp_signed(">", rest, ir.Constant(_WORD, more_than)), body, end)
+        builder.cbranch(builder.icmp_signed(">", rest, ir.Constant(WORD, more_than)), body, end)
         builder.position_at_end(body)
         _some_class_sums(builder, entries, feature, where, begin, rest, vectors)
-        builder.store(builder.add(begin, ir.Constant(_WORD, vectors * LANES)), done)
+        builder.store(builder.add(begin, ir.Constant(WORD, vectors * LANES)), done)
         builder.branch(loop)
         builder.position_at_end(end)
 
@@ -218,19 +206,19 @@ def _some_class_sums(
     weights, stride, scores = where
     masks, sums = [], []
     for v in range(vectors):
-        numbers = ir.Constant(_WORDS, [v * LANES + lane for lane in range(LANES)])
-        masks.append(builder.icmp_signed("<", numbers, _spread(builder, rest, _WORDS)))
-        sums.append(cgutils.alloca_once(builder, _DOUBLES))
-        builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), sums[-1])
+        numbers = ir.Constant(WORDS, [v * LANES + lane for lane in range(LANES)])
+        masks.append(builder.icmp_signed("<", numbers, spread(builder, rest, WORDS)))
+        sums.append(cgutils.alloca_once(builder, DOUBLES))
+        builder.store(ir.Constant(DOUBLES, [0.0] * LANES), sums[-1])
     with cgutils.for_range(builder, entries.n) as entry:
-        factor = _spread(builder, entries.load(entry.index), _DOUBLES)
-        run = _Vectors(builder, weights, builder.add(builder.mul(feature(entry.index), stride), begin))
+        factor = spread(builder, entries.load(entry.index), DOUBLES)
+        run = Vectors(builder, weights, builder.add(builder.mul(feature(entry.index), stride), begin))
         for v in range(vectors):
-            product = builder.fmul(run.load(ir.Constant(_WORD, v * LANES), masks[v]), factor)
+            product = builder.fmul(run.load(ir.Constant(WORD, v * LANES), masks[v]), factor)
             builder.store(builder.fadd(builder.load(sums[v]), product), sums[v])
-    target = _Vectors(builder, scores, begin)
+    target = Vectors(builder, scores, begin)
     for v in range(vectors):
-        target.store(ir.Constant(_WORD, v * LANES), masks[v], builder.load(sums[v]))
+        target.store(ir.Constant(WORD, v * LANES), masks[v], builder.load(sums[v]))
 
 
 @intrinsic
@@ -238,12 +226,12 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     """Tell whether 0 ≤ entry < limit for the entries a[i : i+n]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        run = _Vectors(builder, args[0], args[1])
+        run = Vectors(builder, args[0], args[1])
         # As unsigned numbers negative entries are huge; so is the limit cut to what the entries can reach.
-        most = ir.Constant(_WORD, 2 ** (run.entry.width - 1))
+        most = ir.Constant(WORD, 2 ** (run.entry.width - 1))
         reach = builder.select(builder.icmp_unsigned("<", args[3], most), args[3], most)
-        limits = _spread(builder, builder.trunc(reach, run.entry), ir.VectorType(run.entry, LANES))
-        outside = cgutils.alloca_once_value(builder, ir.Constant(_BITS, [0] * LANES))
+        limits = spread(builder, builder.trunc(reach, run.entry), ir.VectorType(run.entry, LANES))
+        outside = cgutils.alloca_once_value(builder, ir.Constant(BITS, [0] * LANES))
 
         def step(offset: Any, mask: Any) -> None:
             beyond = builder.icmp_unsigned(">=", run.load(offset, mask), limits)
@@ -256,7 +244,7 @@ def all_below(typing_context: Any, a: Any, i: Any, n: Any, limit: Any) -> Any:
     return types.boolean(a, types.intp, types.intp, types.intp), generate
 
 
-class _Vectors:
+class Vectors:
     """Entries from an address on, read and written a vector at a time."""
 
     def __init__(self, builder: Any, pointer: Any, offset: Any) -> None:
@@ -265,7 +253,7 @@ class _Vectors:
         if isinstance(self.entry, ir.IntType):
             self.kind, self.size = f"i{self.entry.width}", self.entry.width // 8
         else:
-            self.kind, self.size = ("f64", 8) if self.entry == _DOUBLE else ("f32", 4)
+            self.kind, self.size = ("f64", 8) if self.entry == DOUBLE else ("f32", 4)
         self.pointer = builder.gep(pointer, [offset])
 
     def load(self, offset: Any, mask: Any, width: int = LANES) -> Any:
@@ -275,17 +263,17 @@ class _Vectors:
         if mask is None:
             loaded = self.builder.load(at, align=self.size)
         else:
-            loaded = self._call("load", vector, [at, ir.Constant(_INT, self.size), mask, blank])
+            loaded = self._call("load", vector, [at, ir.Constant(INT, self.size), mask, blank])
         single = self.kind == "f32"
-        return self.builder.fpext(loaded, ir.VectorType(_DOUBLE, width)) if single else loaded
+        return self.builder.fpext(loaded, ir.VectorType(DOUBLE, width)) if single else loaded
 
     def store(self, offset: Any, mask: Any, values: Any) -> None:
         """Write a vector of doubles, where not masked out."""
-        at = self._at(offset, _DOUBLES)
+        at = self._at(offset, DOUBLES)
         if mask is None:
             self.builder.store(values, at, align=self.size)
         else:
-            self._call("store", ir.VoidType(), [values, at, ir.Constant(_INT, self.size), mask])
+            self._call("store", ir.VoidType(), [values, at, ir.Constant(INT, self.size), mask])
 
     def _at(self, offset: Any, vector: Any) -> Any:
         return self.builder.bitcast(self.builder.gep(self.pointer, [offset]), vector.as_pointer())
@@ -298,16 +286,16 @@ class _Vectors:
 
 def _for_each_vector(builder: Any, n: Any, step: Callable[[Any, Any], None]) -> None:
     """Build a loop over n entries, LANES at a time, and a masked step for the rest."""
-    zero, lanes = ir.Constant(_WORD, 0), ir.Constant(_WORD, LANES)
-    whole = builder.and_(n, ir.Constant(_WORD, -LANES))
+    zero, lanes = ir.Constant(WORD, 0), ir.Constant(WORD, LANES)
+    whole = builder.and_(n, ir.Constant(WORD, -LANES))
     with cgutils.for_range_slice(builder, zero, whole, lanes) as (offset, _):
         step(offset, None)
         body = builder.basic_block
     _unroll(builder, body.terminator)
     rest = builder.sub(n, whole)
     with builder.if_then(builder.icmp_unsigned("!=", rest, zero)):
-        numbers = ir.Constant(_WORDS, list(range(LANES)))
-        step(whole, builder.icmp_unsigned("<", numbers, _spread(builder, rest, _WORDS)))
+        numbers = ir.Constant(WORDS, list(range(LANES)))
+        step(whole, builder.icmp_unsigned("<", numbers, spread(builder, rest, WORDS)))
 
 
 def _unroll(builder: Any, back: Any) -> None:
@@ -316,20 +304,20 @@ def _unroll(builder: Any, back: Any) -> None:
     By itself LLVM would unroll it in a rule's method, and again in the pass that the method becomes part of.
     """
     module = builder.module
-    count = module.add_metadata(["llvm.loop.unroll.count", ir.Constant(_INT, _UNROLLED)])
+    count = module.add_metadata(["llvm.loop.unroll.count", ir.Constant(INT, _UNROLLED)])
     loop = ir.MDValue(module, (), name=str(len(module.metadata)))
     loop.operands = (loop, count)  # a loop is identified by a node that refers to itself
     back.set_metadata("llvm.loop", loop)
 
 
-def _spread(builder: Any, value: Any, kind: Any) -> Any:
+def spread(builder: Any, value: Any, kind: Any) -> Any:
     """Return a vector with the same value in every lane."""
     blank = ir.Constant(kind, ir.Undefined)
-    first = builder.insert_element(blank, value, ir.Constant(_INT, 0))
-    return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+    first = builder.insert_element(blank, value, ir.Constant(INT, 0))
+    return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(INT, LANES), [0] * LANES))
 
 
 def _part(builder: Any, vector: Any, begin: int, width: int) -> Any:
     """Return `width` of a vector's lanes, from `begin` on."""
-    lanes = ir.Constant(ir.VectorType(_INT, width), list(range(begin, begin + width)))
+    lanes = ir.Constant(ir.VectorType(INT, width), list(range(begin, begin + width)))
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)

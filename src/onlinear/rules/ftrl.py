@@ -10,8 +10,8 @@ import numpy as np
 from onlinear.engine.algebra import dot, squared_norm, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import TOO_LARGE
+from onlinear.engine.rates import Proximal, lead
 from onlinear.engine.rows import Row
-from onlinear.engine.steps import Proximal, lead
 from onlinear.rules.losses import slope
 from onlinear.rules.rule import Tie, check_number, rule
 

@@ -10,13 +10,17 @@ import numpy as np
 from onlinear.engine.algebra import dot, squared_norm, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import TOO_LARGE
+from onlinear.engine.rates import adapt, add_rated
 from onlinear.engine.rows import Row
-from onlinear.engine.steps import adapt, add_scaled, dot_squares, grow_scales
 from onlinear.rules.losses import Loss, check_loss, slope
 from onlinear.rules.rule import Tie, check_number, rule
 
-_STEPS = 40
-"""More steps of Newton's method than are ever needed."""
+_STEPS = 8
+"""More steps towards a root than are ever needed."""
+_NEAR = 1e-3
+"""Where no more is missing, relative to what has been found, the next step is exact but for rounding."""
+_FAR = 4.0
+"""Up to here the first guess is good enough; beyond, e^δ may overflow."""
 
 
 class Normalized(NamedTuple):
@@ -28,7 +32,7 @@ class Normalized(NamedTuple):
     G: Floats
     """The sum of the squared gradients."""
     r: Floats
-    """1/(s·√G)."""
+    """Room for the rates 1/(s·√G) of the entries of a row."""
     sums: Floats
     """Over the rounds with a slope: the number of rounds t, and N = Σ_t Σ_j (x_j/s_j)²."""
 
@@ -92,35 +96,41 @@ class NormalizedAdaGrad(NamedTuple):
             return 0.0
         if not math.isfinite(a * squared_norm(x)):
             return TOO_LARGE
-        grow_scales(state.w, state.q, x)
-        adapt(state.r, state.q, state.G, a * g * g, x)
-        size = dot_squares(state.q, x)
+        size, rate = adapt(state.w, state.q, state.G, state.r, a * g * g, x)
         if size == 0.0:
             return 0.0
         state.sums[0] += a
         state.sums[1] += a * size
         # How far the score moves per unit of a step, and how far it is to go.
         scale = math.sqrt(state.sums[0] / state.sums[1])
-        reach = scale * dot_squares(state.r, x)
+        reach = scale * rate
         if reach == 0.0:
             return 0.0
         h = self.eta * a * reach
-        far = logistic_distance(y * score, h) if logistic else min(h, 1.0 - y * score)
-        add_scaled(state.w, y * far / reach * scale, state.r, x)
+        far = logistic_distance(y * score, abs(g), h) if logistic else min(h, 1.0 - y * score)
+        add_rated(state.w, y * far / reach * scale, state.r, x)
         return 1.0
 
 
-def logistic_distance(margin: float, h: float) -> float:
+def logistic_distance(margin: float, speed: float, h: float) -> float:
     """Return how far many small steps of total size h move a margin z: the δ with δ + e^z·(e^δ − 1) = h.
 
-    The margin moves with the speed 1/(1 + e^z), so z + e^z grows by h. Newton's method starts above the root of a
-    convex function, and falls towards it.
+    The margin moves with the speed v = 1/(1 + e^z), so z + e^z grows by h. Multiplied by v, this is
+    v·δ + (1 − v)·(e^δ − 1) = v·h. What is missing after a guess obeys the same equation, with the speed at that point.
     """
-    e = math.exp(min(max(margin, -500.0), 500.0))
-    far = min(h / (1.0 + e), math.log1p(h / e))
+    goal, rest = h * speed, 1.0 - speed
+    near = goal < _FAR
+    far = short_distance(goal, rest) if near else min(goal, math.log((goal + rest) / speed) - margin)
     for _ in range(_STEPS):
-        lower = far - (far + e * math.expm1(far) - h) / (1.0 + e * math.exp(far))
-        if not lower < far:
-            return far
-        far = max(lower, 0.0)
+        grown = rest * math.expm1(far) if near else speed * math.exp(margin + far) - rest
+        slowed = 1.0 / (1.0 + grown)
+        missing = (goal - speed * far - grown) * slowed
+        far += short_distance(missing, 1.0 - speed * slowed)
+        if not abs(missing) > _NEAR * min(far, 1.0):
+            break
     return far
+
+
+def short_distance(u: float, p: float) -> float:
+    """Return the δ with (1 − p)·δ + p·(e^δ − 1) = u for a small u, but for terms of the order u⁴."""
+    return u / (1.0 + p * u * (0.5 + u * (1.0 / 6.0 - 0.25 * p)))
