@@ -1,5 +1,6 @@
 """What a rule is: hyper-parameters in range, methods of the right shape, and one's own like the built-in ones."""
 
+import math
 import pickle
 from itertools import product
 from typing import NamedTuple
@@ -423,6 +424,40 @@ def test_the_margin_perceptron_knows_the_norm_of_its_first_weights():
     # ⟨w,x⟩ = 1/2 is right, but not by 0.9·‖w‖.
     run = onlinear.run(MarginPerceptron(0.9), [[0.5, 0.0]], [1], classes=(0, 1), start=[1.0, 0.0])
     assert (run.updates, run.mistakes) == (1, 0)
+
+
+def running_norm(run):
+    return math.sqrt(run.state.arrays.norm[0] + run.state.arrays.norm[1])
+
+
+def test_the_margin_perceptron_keeps_the_norm_of_its_weights():
+    X, y = onlinear.datasets.noisy(n=5000, d=30, seed=0)
+    run = onlinear.run(MarginPerceptron(0.5), X, y, fit_intercept=True)
+    norm = math.hypot(*run.weights, run.intercept)
+    assert running_norm(run) == pytest.approx(norm, rel=1e-13)
+    # A bound on the error since the start, when ‖w‖ was 0: it is small, but not nothing.
+    assert 1e-13 * norm**2 < run.state.arrays.norm[2] < 2**-30 * norm**2
+
+
+def test_the_margin_perceptron_computes_the_norm_afresh_after_cancellation():
+    """A huge row comes and goes. To the running sum ‖w‖ is 0, and nothing is too little, until round 1024."""
+    X = np.array([[2.0**30, 1.0], [-(2.0**30), 1.0], *[[0.0, 1.0 / 3.0]] * 1500])
+    y = np.ones(len(X), dtype=int)
+    for rounds, updates in ((1023, 2), (1024, 3), (1100, 79)):
+        run = onlinear.run(MarginPerceptron(1e9), X[:rounds], y[:rounds], classes=(-1, 1))
+        assert run.updates == updates
+        doubt, square = run.state.arrays.norm[2], float(np.square(run.weights).sum())
+        assert (doubt < 2**-30 * square) == (updates > 2)
+        assert abs(running_norm(run) ** 2 - square) <= doubt
+    assert running_norm(run) == pytest.approx(math.hypot(*run.weights), rel=1e-13)
+
+
+def test_the_norm_does_not_depend_on_weights_that_are_zero():
+    X, y = onlinear.datasets.noisy(n=3000, d=20, seed=1)
+    X = scipy.sparse.csr_array(X * 10.0 ** np.arange(-10, 10))
+    narrow, wide = (onlinear.run(MarginPerceptron(0.5), X, y, n_features=n) for n in (20, 9000))
+    assert narrow.weights.tobytes() == wide.weights[:20].tobytes()
+    assert narrow.state.arrays.norm.tobytes() == wide.state.arrays.norm.tobytes()
 
 
 def test_the_docstring_of_rule_lists_every_method():

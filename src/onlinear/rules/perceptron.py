@@ -7,16 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.engine.algebra import add, dot, squared_norm, weight
-from onlinear.engine.flat import Floats
+from onlinear.engine.algebra import add, dot, size, squared_norm, trial, weight
+from onlinear.engine.flat import Floats, address, lane_dot
 from onlinear.engine.passes import TOO_LARGE
 from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
+from onlinear.rounding import UNIT
 from onlinear.rules.compensated import accumulate
 from onlinear.rules.rule import Tie, check_number, rule
 
-_REFRESH = 1024.0
-"""Updates after which a running ‖w‖² is computed afresh."""
+_DOUBTFUL = 2.0**-30
+"""The relative error of a running ‖w‖² from which on it is computed afresh."""
+_SELDOM = 1024
+"""That reads all weights, however short the rows are: it is done at most once in this many rounds."""
+_AT_A_TIME = 4096
+"""Weights whose squares are summed without keeping what is rounded off."""
 
 
 @rule(additive=True, weighted=True, linear=True)
@@ -59,7 +64,7 @@ class Normed(NamedTuple):
 
     w: Floats
     norm: Floats
-    """‖w‖² as a sum and its compensation, and the updates since it was computed afresh."""
+    """‖w‖² as a sum and its compensation, and a bound on the rounding errors in it; −1 where it is not yet known."""
 
 
 @rule(additive=True, weighted=True, linear=True)
@@ -102,7 +107,7 @@ class MarginPerceptron(NamedTuple):
         return self.margin if self.normalized else None
 
     def start(self, n: int) -> Normed:
-        return Normed(np.zeros(n), np.array([0.0, 0.0, _REFRESH]))
+        return Normed(np.zeros(n), np.array([0.0, 0.0, -1.0]))
 
     def score(self, state: Normed, x: Row) -> float:
         return dot(state.w, x)
@@ -110,25 +115,32 @@ class MarginPerceptron(NamedTuple):
     def update(self, state: Normed, x: Row, y: float, score: float, mistake: bool) -> float:
         bar = self.margin
         if self.normalized:
-            if state.norm[2] >= _REFRESH:
+            if is_doubtful(state.norm, trial(x)):
                 recompute_norm(state)
             bar *= math.sqrt(max(0.0, state.norm[0] + state.norm[1]))
         if y * score > bar:
             return 0.0
-        # ‖w + ayx‖² = ‖w‖² + 2ay⟨w,x⟩ + a²‖x‖²
+        # ‖w + ayx‖² = ‖w‖² + 2ay⟨w,x⟩ + a²‖x‖². With n entries in x, the rounding errors of ⟨w,x⟩ and of w + ayx
+        # change that by at most (n + 4)·u·(‖w‖ + a‖x‖)², and the square is at most twice the sum of the squares.
         a = weight(x)
         product, square = 2.0 * a * y * score, a * a * squared_norm(x)
         if not math.isfinite(state.norm[0] + product + square):
             return TOO_LARGE
         add(state.w, a * y, x)
+        state.norm[2] += UNIT * (size(x) + 4.0) * 2.0 * (state.norm[0] + square)
         accumulate(state.norm, product)
         accumulate(state.norm, square)
-        state.norm[2] += 1.0
         return a
+
+
+def is_doubtful(norm: Floats, t: int) -> bool:
+    """Tell whether the running ‖w‖² should be computed afresh in round t: the same rounds for any number of weights."""
+    return norm[2] < 0.0 or (t % _SELDOM == 0 and norm[2] > _DOUBTFUL * (norm[0] + norm[1]))
 
 
 def recompute_norm(state: Normed) -> None:
     """Compute ‖w‖² from the weights."""
     state.norm[:] = 0.0
-    for j in range(state.w.size):
-        accumulate(state.norm, state.w[j] * state.w[j])
+    w, n = address(state.w), state.w.size
+    for j in range(0, n, _AT_A_TIME):
+        accumulate(state.norm, lane_dot(w, j, w, j, min(_AT_A_TIME, n - j)))
