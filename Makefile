@@ -34,6 +34,7 @@ lint: $(READY)
 bench: $(READY)
 	.venv/$(PIP) --group bench
 	@$(BIN)/python benchmarks/ratios.py
+	@$(BIN)/python benchmarks/rules.py
 	@$(BIN)/python benchmarks/faces.py
 	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/start.py
