@@ -19,6 +19,11 @@ def new(name, **parameters):
     return clone(ONLINE[name][0]).set_params(**parameters)
 
 
+def plain(name):
+    """Parameters with which `fit` is the rule's halting loop and nothing else."""
+    return {"average": False} if "average" in ONLINE[name][0].get_params() else {}
+
+
 def as_the_rule_reads(name, X):
     return (X > 0.0) * 1.0 if name == "winnow" else X
 

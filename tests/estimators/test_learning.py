@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onlinear
 import strategies
-from classifiers import ONLINE, as_the_rule_reads, in_batches, in_two, new, same
+from classifiers import ONLINE, as_the_rule_reads, in_batches, in_two, new, plain, same
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.estimators import patience
 from onlinear.rules import WeightedMajority, Winnow
@@ -35,7 +35,7 @@ def test_partial_fit_is_one_pass_whatever_the_batches(name, data, cuts):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_fit_is_the_halting_loop(name, shuffle, data):
     X, y = data
-    model = new(name, shuffle=shuffle, random_state=7, max_iter=20).fit(X, y)
+    model = new(name, shuffle=shuffle, random_state=7, max_iter=20, **plain(name)).fit(X, y)
     run = onlinear.converge(
         ONLINE[name][1],
         as_the_rule_reads(name, X),
@@ -85,7 +85,7 @@ def test_scores_are_linear(name, data):
 def test_what_is_known_is_in_the_warning():
     X, y = onlinear.datasets.xor()
     with pytest.warns(ConvergenceWarning, match=r"gave up after 30 passes; no separator .* a margin above 0\.\d+"):
-        model = onlinear.PerceptronClassifier(max_iter=30).fit(X, y)
+        model = onlinear.PerceptronClassifier(max_iter=30, average=False).fit(X, y)
     assert model.n_iter_ == 30
     with pytest.warns(ConvergenceWarning, match=r"no separator has the margin 0\.9 that the rule asks for"):
         onlinear.MarginPerceptronClassifier(margin=0.9, normalized=True).fit(X, y)
@@ -94,20 +94,23 @@ def test_what_is_known_is_in_the_warning():
 def test_a_loop_that_goes_on_after_the_question_says_how_long_it_was(monkeypatch):
     X, y = onlinear.datasets.noisy(n=60, d=3, flip=0.2)
 
-    def go_on(start, passes):
-        return onlinear.converge(onlinear.rules.Perceptron(), X, y, state=start, max_passes=passes)
+    def go_on(start, passes, stop):
+        return onlinear.converge(onlinear.rules.Perceptron(), X, y, state=start, max_passes=passes, stop=stop)
 
     monkeypatch.setattr(patience, "_PASSES", 3)
     monkeypatch.setattr(patience, "_MOST", 10)
-    run, known = patience.until_separated(go_on, None, None, lambda: True)
-    assert (run.passes, run.max_passes, run.outcome) == (10, 10, Outcome.PASS_LIMIT)
-    assert run.reason.startswith("gave up after 10 passes; no separator of these examples has a margin above 0.")
-    assert "a margin so small" in known
+    yes = patience.Answer(separable=True, words="some vector separates them")
+    for stop in (None, lambda passes: len(passes) == 2):
+        run, known = patience.until_separated(go_on, None, None, stop, lambda: yes)
+        assert (run.passes, run.max_passes, run.outcome) == (10, 10, Outcome.PASS_LIMIT)
+        assert run.reason.startswith("gave up after 10 passes; no separator of these examples has a margin above 0.")
+        assert "with a small margin: it takes too long" in known
 
 
 def test_a_warm_start_goes_on():
     X, y = onlinear.datasets.separable(margin=0.02, n=200, d=5, seed=1)
-    for estimator in (onlinear.PerceptronClassifier(shuffle=False), onlinear.BatchPerceptronClassifier()):
+    plain = onlinear.PerceptronClassifier(shuffle=False, average=False)
+    for estimator in (plain, onlinear.BatchPerceptronClassifier()):
         whole = type(estimator)(**estimator.get_params()).fit(X, y)
         estimator.set_params(warm_start=True, max_iter=1)
         for left in reversed(range(whole.n_iter_)):

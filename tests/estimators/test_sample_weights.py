@@ -44,7 +44,7 @@ def test_sample_weights_are_refused_where_a_theorem_needs_steps_of_one_size():
     X, y = onlinear.datasets.disjunction(k=2, N=20, n=50, seed=0)
     with pytest.raises(ParameterError, match="Winnow does not support sample_weight"):
         onlinear.WinnowClassifier().partial_fit(X, y, classes=[-1, 1], sample_weight=np.ones(50))
-    with pytest.raises(TypeError, match=r"no sample_weight: convergence assumes equal steps; use partial_fit"):
+    with pytest.raises(TypeError, match=r"no sample_weight; use partial_fit, or class_weight"):
         onlinear.PerceptronClassifier().fit(X, y, sample_weight=np.ones(50))
     for weights, match in ((np.ones(3), "shape"), (-np.ones(50), "at least 0"), (np.full(50, np.nan), "finite")):
         with pytest.raises(ParameterError, match=match):

@@ -24,6 +24,8 @@ from onlinear.errors import DataError
 
 _BYTES = 1 << 18
 """How much is converted at a time."""
+_GATHERED = 1 << 22
+"""How much is gathered from scattered rows of a CSR matrix at a time: SciPy's part of it takes longer than the copy."""
 _ROWS = 1 << 16
 """Rows of a block where nothing is converted: their labels take 64 kB."""
 _READABLE = (np.dtype(np.float64), np.dtype(np.float32))
@@ -186,7 +188,9 @@ class CsrMatrix:
         self.n, self.width = indptr.size - 1, width
         entries = max(1, data.size)
         self.nbytes = data.nbytes + indices.nbytes + indptr.nbytes
-        self.gathered_rows = max(1, _BYTES * max(1, self.n) // (16 * entries))
+        self.gathered_rows = max(1, _GATHERED * max(1, self.n) // (16 * entries))
+        self._gathers: Any = None
+        """The same rows as a SciPy matrix, once rows have been gathered from it."""
 
     def native(self) -> Any:
         """Return a SciPy matrix of these very arrays; its own constructor copies views of larger ones."""
@@ -202,7 +206,8 @@ class CsrMatrix:
     def take(self, rows: Rows) -> CsrMatrix:
         if isinstance(rows, slice):
             return CsrMatrix(self.data, self.indices, self.indptr[rows.start : rows.stop + 1], self.width)
-        some = self.native()[rows]
+        self._gathers = self.native() if self._gathers is None else self._gathers
+        some = self._gathers[rows]
         return CsrMatrix(some.data, some.indices, some.indptr, self.width)
 
     def copied(self) -> CsrMatrix:

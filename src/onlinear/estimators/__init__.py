@@ -1,13 +1,10 @@
 """Classifiers with the interface of scikit-learn."""
 
+from onlinear.estimators.any_rule import OnlineClassifier
 from onlinear.estimators.auto import AutoClassifier
+from onlinear.estimators.batch import BatchPerceptronClassifier
 from onlinear.estimators.experts import ExpertsClassifier
-from onlinear.estimators.online import OnlineClassifier
-from onlinear.estimators.perceptron import (
-    BatchPerceptronClassifier,
-    MarginPerceptronClassifier,
-    PerceptronClassifier,
-)
+from onlinear.estimators.perceptron import MarginPerceptronClassifier, PerceptronClassifier
 from onlinear.estimators.winnow import WinnowClassifier
 
 __all__ = [

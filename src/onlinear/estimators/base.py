@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
+import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.checks import check_unmasked
@@ -22,6 +24,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
 from onlinear.runs import Convergence, Run
+from onlinear.runs.online import as_weights
 from onlinear.theory import Certificate, certify
 
 # Numbers keep their type, and the pass finds NaN and infinity: nothing is copied or read twice.
@@ -63,7 +66,12 @@ class LinearClassifier(RunClassifier):
     # The values for a classifier without such a parameter:
     tie: Tie = "mistake"
     fit_intercept: bool = False
+    intercept_scaling: float = 1.0
+    class_weight: Any = None
     new_classes: bool = False
+
+    _constant: float
+    """The value of a constant feature that is appended to the others, for an intercept; 0 if there is none."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row; a tie that counts as a mistake gives the first class."""
@@ -79,7 +87,7 @@ class LinearClassifier(RunClassifier):
         """Return a certificate: the mistakes beside the bounds of the theorems (`onlinear.certify`).
 
         X and y are the training examples: those given to `fit`, or all those given to `partial_fit`, in order. There
-        is no certificate after training with sample weights, or if a class appeared after the first call.
+        is no certificate after training with weights, or if a class appeared after the first call.
         """
         check_is_fitted(self)
         X, y = self._examples(X, y, reset=False)
@@ -94,13 +102,16 @@ class LinearClassifier(RunClassifier):
     @property
     def coef_(self) -> Floats:
         """The weights: one row for two classes, otherwise one row per class."""
-        return np.atleast_2d(one_of_two(self.run_.weights, axis=0))
+        weights = self.run_.weights[..., : self.run_.n_features - bool(self._constant)]
+        return np.atleast_2d(one_of_two(weights, axis=0))
 
     @property
     def intercept_(self) -> Floats:
         """The intercepts: the scores of x = 0."""
-        scores = self.run_.decision_function(np.zeros((1, self.run_.n_features)))
-        return np.ravel(one_of_two(scores, axis=1))
+        zero = np.zeros((1, self.run_.n_features))
+        if self._constant:
+            zero[0, -1] = self._constant
+        return np.ravel(one_of_two(self.run_.decision_function(zero), axis=1))
 
     @property
     def n_iter_(self) -> int:
@@ -134,10 +145,33 @@ class LinearClassifier(RunClassifier):
     def _examples(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         check_matrix(X)
         X, y = validate_data(self, X, checked_list(y), reset=reset, **_UNCHANGED)
+        if reset:
+            self._constant = self._constant_feature()
         return self._as_rule_inputs(X), as_text(y)
 
     def _as_rule_inputs(self, X: Any) -> Any:
-        return X
+        return with_constant(X, self._constant) if self._constant else X
+
+    def _constant_feature(self) -> float:
+        """Return the value of the feature that is appended for an intercept; 0 if the rule's own will do, or none."""
+        scaling: Any = self.intercept_scaling
+        if not (isinstance(scaling, numbers.Real) and 0.0 < float(scaling) < math.inf):
+            raise ParameterError(f"intercept_scaling is {scaling!r}; it must be a finite number above 0")
+        return float(scaling) if self.fit_intercept and scaling != 1.0 else 0.0
+
+    def _weights(self, rule: Any, y: NDArray[Any], sample_weight: Any = None) -> Any:
+        """Return the weights of the examples: those of their classes, times their own; None if they have none."""
+        if self.class_weight is None:
+            return sample_weight
+        if not rule.weighted:
+            raise ParameterError(
+                f"{type(rule).__name__} does not support class_weight: its guarantees assume equal steps"
+            )
+        weights = compute_sample_weight(self.class_weight, y)
+        if not (np.isfinite(weights) & (weights >= 0.0)).all():
+            raise ParameterError(f"class_weight is {self.class_weight!r}; weights must be finite and at least 0")
+        given = as_weights(rule, sample_weight, y.size)
+        return weights * given if given.size else weights
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
         """Raise unless the number of labels is valid for the rule and for `new_classes`."""
@@ -152,22 +186,29 @@ class LinearClassifier(RunClassifier):
 
     def _resumable_run(self) -> Run:
         """Return the run to resume; raise if a parameter that cannot change has changed."""
-        before = self.run_.state.fit_intercept
+        before = self.run_.state.fit_intercept or bool(self._constant)
         if bool(self.fit_intercept) != before:
             raise ParameterError(f"fit_intercept was {before} when training started, and cannot change")
+        if self._constant_feature() != self._constant:
+            raise ParameterError(
+                f"intercept_scaling was {self._constant or 1.0:g} when training started, and cannot change"
+            )
         return self.run_
 
     def _keep(self, run: Run) -> None:
         """Keep a run, with the names of the features if X was a frame."""
         names = getattr(self, "feature_names_in_", None)
-        self.run_ = run if names is None else replace(run, state=replace(run.state, names=tuple(names)))
+        if names is not None:
+            known = (*names, *["(intercept)"] * bool(self._constant))
+            run = replace(run, state=replace(run.state, names=known))
+        self.run_ = run
 
-    def _warn_unless_halted(self, known: str) -> None:
-        """Warn if the last fit has reached a limit, with the reason and with what is known."""
-        run = self.run_
-        if isinstance(run, Convergence) and not run.halted:
-            words = "; ".join(filter(None, (run.reason, known)))
-            warnings.warn(f"{type(self).__name__}: {words}", ConvergenceWarning, stacklevel=3)
+
+def with_constant(X: Any, constant: float) -> Any:
+    """Return a matrix with a constant feature after the others."""
+    column = np.full((X.shape[0], 1), constant, dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+    both: list[Any] = [X, column]
+    return scipy.sparse.hstack(both, format="csr") if scipy.sparse.issparse(X) else np.hstack(both)
 
 
 def one_of_two(values: Floats, axis: int) -> Floats:

@@ -3,61 +3,70 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Self
+import warnings
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from onlinear.checks import check_integers
-from onlinear.errors import DataError, OnlinearError, ParameterError
+from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
-from onlinear.estimators.patience import some_vector_separates, until_separated
-from onlinear.rules import MarginPerceptron, Perceptron
-from onlinear.rules.rule import check_rule
-from onlinear.runs import Run, State, converge, run, state_before, with_classes
-from onlinear.runs.converge import Selection
-from onlinear.runs.probe import check_many_classes
+from onlinear.estimators.fitting import HALTING, Fitting
+from onlinear.rules import AveragedPerceptron
+from onlinear.runs import Convergence, Run, State, run, state_before, with_classes
+
+Average: TypeAlias = bool | Literal["auto"]
 
 
 class OnlineLinearClassifier(LinearClassifier):
     """The classifier for a rule, which `_rule` returns."""
 
     max_iter: int | None
+    early_stopping: bool
     shuffle: bool
     random_state: Any
+    verbose: int
     warm_start: bool
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
-        """Learn until no example causes an update, or for `max_iter` passes.
+    average: Average = False
+    """The value for a classifier without such a parameter."""
 
-        For the perceptron that is when the examples are separated. If it gives up, it keeps what was learned and
-        issues a ``ConvergenceWarning`` that says what is known: a bound on the margin of every separator, and whether
-        the examples are separable. There is no `sample_weight`: convergence assumes equal steps (`partial_fit` takes
-        weights).
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+        """Learn until no example causes an update, or until it is clear that this will not happen.
+
+        For the perceptron that is when the examples are separated. ``run_.reason`` says why it stopped. There is a
+        ``ConvergenceWarning`` if the examples are not separated and the weights are not averaged. There is no
+        `sample_weight` (`partial_fit` takes weights).
         """
         for name in refused:
-            reason = ": convergence assumes equal steps; use partial_fit" * (name == "sample_weight")
-            raise TypeError(f"{type(self).__name__}.fit takes X and y, but no {name}{reason}")
+            remedy = "; use partial_fit, or class_weight" * (name == "sample_weight")
+            raise TypeError(f"{type(self).__name__}.fit takes X and y, but no {name}{remedy}")
         check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
         with all_or_nothing(self):
             resumes = self.warm_start and hasattr(self, "run_")
             X, y = self._examples(X, y, reset=not resumes)
             state = self._resumable_state(y) if resumes else self._initial_state(distinct_labels(y), X.shape[1])
-            rule, seed = self._rule(), self._seed()
-            selection: Selection = "random" if self.shuffle else "cyclic"
-            done, known = until_separated(
-                lambda state, passes: converge(
-                    rule, X, y, selection=selection, state=state, max_passes=passes, seed=seed
-                ),
-                state,
+            rule = self._learning_rule(state if resumes else None)
+            fitting = Fitting(
+                X,
+                y,
+                self._weights(rule, y),
+                bool(self.shuffle),
+                self._seed(),
                 self.max_iter,
-                (lambda: some_vector_separates(X, y, state.classes, fit_intercept=self.fit_intercept))
-                if halts_where_separable(rule)
-                else None,
+                ask=not self.early_stopping,
+                title=type(self).__name__ if self.verbose else "",
             )
+            done = self._fitted(fitting, rule, state, resumes=resumes)
             self._keep(done)
-        self._warn_unless_halted(known)
+        fitting.say(done.reason)
+        # Averages are for examples that are not separated, and there is nothing to warn of.
+        if isinstance(done.rule, HALTING) and not (done.halted or self.early_stopping):
+            warnings.warn(f"{type(self).__name__}: {done.reason}", ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -88,6 +97,11 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:
         """Return the run after one more pass."""
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                f"class_weight={self.class_weight!r} does not apply to partial_fit, which sees a part of the examples;"
+                " give the weights as a dict"
+            )
         with all_or_nothing(self):
             resumes = hasattr(self, "run_")
             X, y = self._examples(X, y, reset=not resumes)
@@ -102,14 +116,27 @@ class OnlineLinearClassifier(LinearClassifier):
                 )
             if self.new_classes:
                 self._check_classes(distinct_labels(state.classes, y))
-            options = {"sample_weight": sample_weight, "trace": trace, "new_classes": bool(self.new_classes)}
-            return run(self._rule(), X, y, state=state, **options)
+            rule = self._learning_rule(state)
+            weights = self._weights(rule, y, sample_weight)
+            return run(rule, X, y, state=state, sample_weight=weights, trace=trace, new_classes=bool(self.new_classes))
 
-    def _initial_state(self, labels: NDArray[Any], n_features: int) -> State:
-        rule = self._rule()
+    def _fitted(self, fitting: Fitting, rule: Any, state: State, *, resumes: bool) -> Convergence:
+        """Return the run of one call of `fit`, from the state before it."""
+        averaging = self._averaging_rule() if self.average else None
+        if averaging is not None and isinstance(rule, type(averaging)):
+            return fitting.average(rule, state)
+        if averaging is None or resumes:
+            done, known = fitting.separate(rule, state)
+            return replace(done, reason=f"{done.reason}; {known}") if known else done
+        start = self._initial_state(state.classes, state.n_features, averaging)
+        return fitting.separate_or_average(state, start, centred=self._is_centred())
+
+    def _initial_state(self, labels: NDArray[Any], n_features: int, rule: Any = None) -> State:
+        rule = self._learning_rule() if rule is None else rule
         self._check_classes(labels)
         many = bool(self.new_classes) or labels.size > 2
-        return state_before(rule, labels, n_features, fit_intercept=self.fit_intercept, multiclass=many)
+        intercept = bool(self.fit_intercept) and not self._constant
+        return state_before(rule, labels, n_features, fit_intercept=intercept, multiclass=many)
 
     def _resumable_state(self, *groups: Any) -> State:
         """Return the state to resume with these groups of labels; raise if one is new and `new_classes` is False."""
@@ -131,69 +158,25 @@ class OnlineLinearClassifier(LinearClassifier):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _learning_rule(self, state: State | None = None) -> Any:
+        """Return the rule to learn with: the one that averages if that was asked for, or if the state has averages."""
+        automatic = isinstance(self.average, str) and self.average == "auto"
+        if not (automatic or isinstance(self.average, bool | np.bool_)):
+            raise ParameterError(f'average is {self.average!r}; it must be True, False or "auto"')
+        if not (state is not None and isinstance(state.rule, AveragedPerceptron) if automatic else self.average):
+            return self._rule()
+        rule = self._averaging_rule()
+        if rule is None:
+            raise ParameterError(f"average=True: there are no averages for {self._rule()!r}")
+        return rule
+
     def _rule(self) -> Any:
         raise NotImplementedError
 
+    def _averaging_rule(self) -> Any:
+        """Return the rule that takes the same steps and averages; None if there is none."""
+        return None
 
-def halts_where_separable(rule: Any) -> bool:
-    """Tell whether a rule is proven to halt on separable examples."""
-    # No vector may have the margin that a normalised margin asks for.
-    return isinstance(rule, Perceptron) or (isinstance(rule, MarginPerceptron) and not rule.normalized)
-
-
-class OnlineClassifier(OnlineLinearClassifier):
-    """A classifier for any rule: one of `onlinear.rules`, or your own.
-
-    Parameters
-    ----------
-    rule : a rule, optional
-        The default is ``Perceptron()``. For rules that learn from experts' advice, use `ExpertsClassifier`.
-    fit_intercept : bool
-        Whether to learn an intercept. Rules for 0/1 inputs do not support it.
-    max_iter : int, optional
-        The maximum number of passes of `fit`; None: as in `PerceptronClassifier`. A rule that updates on every example
-        never halts: `fit` then makes 1,000 passes by default and warns.
-    shuffle, random_state, warm_start, new_classes
-        As in `PerceptronClassifier`.
-
-    Examples
-    --------
-    >>> import onlinear
-    >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
-    >>> rule = onlinear.rules.MarginPerceptron(margin=0.05)
-    >>> onlinear.OnlineClassifier(rule, fit_intercept=False).fit(X, y).score(X, y)
-    1.0
-    """
-
-    def __init__(
-        self,
-        rule: Any = None,
-        *,
-        fit_intercept: bool = True,
-        max_iter: int | None = None,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        new_classes: bool = False,
-    ) -> None:
-        self.rule = rule
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.new_classes = new_classes
-
-    def _only_two_classes(self) -> str:
-        try:
-            check_many_classes(self._rule())
-        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
-            return str(error)
-        return ""
-
-    def _rule(self) -> Any:
-        rule: Any = Perceptron() if self.rule is None else self.rule
-        check_rule(rule)
-        if rule.inputs == "advice":
-            raise ParameterError(f"{type(rule).__name__} learns from experts' advice; use onlinear.ExpertsClassifier")
-        return rule
+    def _is_centred(self) -> bool:
+        """Tell whether `fit` looks for a separator near the centre of all."""
+        return False

@@ -1,84 +1,152 @@
-"""When `fit` stops: once the examples are separated, or at a limit that depends on whether they can be."""
+"""When `fit` stops: once the examples are separated, or once that is out of the question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
-from onlinear.runs.converge import Beginning, Outcome, reason_at_limit
+from onlinear.runs.converge import Beginning, Outcome, PassCounts, Stop, reason_at_limit
 from onlinear.theory import ClassPairs, Examples, Inseparable, Separable, separability
 
 _PASSES = 1000
 """After this many passes, check whether the data are separable."""
 _MOST = 1_000_000
 """The limit of passes for separable data."""
+_ENOUGH = 100
+"""Mistakes from which a trend can be read."""
+_HARDLY_FEWER, _FEWER = 0.8, 0.6
+"""On separable data the second half of the passes makes a smaller share of the first half's mistakes than the one, and
+mostly than the other; on other data the share tends to 1."""
+_SAMPLED, _NARROW = 20_000, 200
+"""The largest number of entries of a sample, and of weights, for a check that takes tenths of a second at most."""
 _ENTRIES, _PAIRED, _WIDTH = 3_000_000, 300_000, 100
-"""The largest number of entries of the examples, or of pairs of classes, and of features for that check: it takes a
-few seconds at most."""
+"""The largest number of entries of the examples, or of pairs of classes, and of weights for a check of all examples: it
+takes a few seconds at most."""
 
 C = TypeVar("C", bound=Convergence)
 
 
+class Answer(NamedTuple):
+    """Whether examples are separable (None: not known), and a sentence that says so."""
+
+    separable: bool | None
+    words: str
+
+
+NO_PROGRESS = "more passes would hardly help"
+UNKNOWN = Answer(separable=None, words="whether any vector separates these examples is not known")
+
+
+def stalls(passes: Sequence[PassCounts]) -> bool:
+    """Tell, after 2, 4, 8, … passes, whether the second half of them made hardly fewer updates than the first."""
+    first, second = _halves([one.updates for one in passes])
+    return first >= _ENOUGH and second > _HARDLY_FEWER * first
+
+
+def has_learned(passes: Sequence[PassCounts]) -> bool:
+    """Tell, after 2, 4, 8, … passes, whether the second half of them made no mistakes, or hardly fewer than the first.
+
+    For rules that take a step on every example, and never halt.
+    """
+    first, second = _halves([one.mistakes for one in passes])
+    return (first >= _ENOUGH and second > _HARDLY_FEWER * first) or (first > 0 and second == 0)
+
+
+def falls_fast(passes: Sequence[PassCounts]) -> bool:
+    """Tell whether the updates become fewer so fast that a few passes more will separate the examples."""
+    half = len(passes) // 2
+    first, second = (sum(one.updates for one in part) for part in (passes[:half], passes[half:]))
+    return second < _FEWER * first
+
+
+def _halves(counts: list[int]) -> tuple[int, int]:
+    """Return the sums of both halves; nothing, unless the length is a power of two."""
+    n = len(counts)
+    return (sum(counts[: n // 2]), sum(counts[n // 2 :])) if n & (n - 1) == 0 else (0, 0)
+
+
 def until_separated(
-    resume: Callable[[Any, int], C], start: Any, max_iter: int | None, separable: Callable[[], bool | str] | None
+    go_on: Callable[[Any, int, Stop | None], C],
+    start: Any,
+    max_iter: int | None,
+    stop: Stop | None,
+    ask: Callable[[], Answer] | None,
 ) -> tuple[C, str]:
-    """Run a halting loop; return its outcome, and what is known if it has reached a limit.
+    """Run a halting loop; return its outcome, and what is known if it did not halt.
 
     Parameters
     ----------
-    resume : callable
-        Runs the loop from a start, or from an outcome, for at most this many passes.
+    go_on : callable
+        Runs the loop from a start, or from an outcome, for at most this many passes, or until it is told to stop.
     start : Any
         The start.
     max_iter : int or None
         The limit of passes. None: 1,000, or a million if the loop is certain to halt.
-    separable : callable or None
-        Returns True if the loop is certain to halt, and otherwise a sentence that says what is known. None: there is
-        no such check for this rule.
+    stop : callable or None
+        Tells whether the loop should stop, unless it is certain to halt.
+    ask : callable or None
+        Tells whether the examples are separable, so that the loop is certain to halt. None: there is no such check for
+        this rule.
     """
-    if max_iter is not None:
-        remedy = "" if separable is None else ", or max_iter=None, which checks whether the data are separable"
-        done = resume(start, max_iter)
-        return done, f"more passes (max_iter) may help{remedy}" if done.outcome is Outcome.PASS_LIMIT else ""
-    done = resume(start, _PASSES)
+    limit = _PASSES if max_iter is None else max_iter
+    done = go_on(start, limit, stop)
     if done.outcome is not Outcome.PASS_LIMIT:
         return done, ""
-    answer = "it may never halt" if separable is None else separable()
-    if isinstance(answer, str):
-        return done, answer
-    more = resume(done, _MOST - _PASSES)
+    if done.passes == max_iter:
+        return done, "more passes (max_iter) may help"
+    if ask is None:
+        return done, NO_PROGRESS
+    answer = ask()
+    if not answer.separable:
+        return done, answer.words
+    limit = _MOST if max_iter is None else max_iter
+    more = go_on(done, limit - done.passes, None)
     # The same as a single loop: the order of a pass depends on its number.
-    whole = replace(more, passes=done.passes + more.passes, max_passes=_MOST)
+    whole = replace(more, passes=done.passes + more.passes, max_passes=limit)
     if more.outcome is not Outcome.PASS_LIMIT:
         return whole, ""
     bound = Beginning(weights_of(done.state.arrays), done.updates, done.state.steps).margin_upper_bound(more.state)
-    whole = replace(whole, reason=reason_at_limit(Outcome.PASS_LIMIT, _MOST, bound))
-    return whole, "some vector separates them, but with a margin so small that it takes too long; scale the features"
+    whole = replace(whole, reason=reason_at_limit(Outcome.PASS_LIMIT, limit, bound))
+    remedy = "more passes (max_iter) will" if max_iter is not None else "it takes too long; scale the features"
+    return whole, f"some vector separates them, but with a small margin: {remedy}"
 
 
-def some_vector_separates(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> bool | str:
-    """Return True if the examples are proven to be separable; otherwise, a sentence that says what is known."""
+def is_separable(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> Answer:
+    """Tell whether some vector separates the examples, if that can be found out in a few seconds.
+
+    If a random sample is inseparable, so are the examples; that takes less time.
+    """
     others = classes.size - 1 if classes.size > 2 else 0
-    stored = X.nnz if hasattr(X, "nnz") else X.size
-    entries_fit = 2 * stored * others <= _PAIRED if others else stored <= _ENTRIES
-    if not entries_fit or X.shape[1] * (others + 1) > _WIDTH:
-        return "whether any vector separates them is not known; certificate(X, y) can find out"
-    seen = (
-        ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen
-        if others
-        else Examples(X, y, fit_intercept=fit_intercept, classes=classes)
-    )
-    verdict = separability(seen)
+    entries = (X.nnz if hasattr(X, "nnz") else X.size) * max(1, 2 * others)
+    width = X.shape[1] * (others + 1)
+    if width > _NARROW:
+        return UNKNOWN
+    some = np.random.default_rng(0).permutation(y.size)[: max(1, _SAMPLED * y.size // max(1, entries))]
+    if some.size < y.size:
+        verdict = _verdict(X[some], y[some], classes, others, fit_intercept)
+        if isinstance(verdict, Inseparable):
+            return _cancel(some[verdict.rows // max(1, others)])
+        if entries > (_PAIRED if others else _ENTRIES) or width > _WIDTH:
+            return UNKNOWN
+    verdict = _verdict(X, y, classes, others, fit_intercept)
     if isinstance(verdict, Separable):
-        return True
-    if isinstance(verdict, Inseparable):
-        rows = np.unique(verdict.rows // max(1, others)).tolist()
-        few = ", ".join(map(str, rows[:6])) + (", …" if len(rows) > 6 else "")
-        return f"no vector separates these examples: those in rows {few} cancel exactly"
-    return "whether any vector separates them could not be decided"
+        return Answer(separable=True, words="some vector separates them")
+    return _cancel(verdict.rows // max(1, others)) if isinstance(verdict, Inseparable) else UNKNOWN
+
+
+def _verdict(X: Any, y: NDArray[Any], classes: NDArray[Any], others: int, fit_intercept: bool) -> Any:
+    if others:
+        return separability(ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen)
+    return separability(Examples(X, y, fit_intercept=fit_intercept, classes=classes))
+
+
+def _cancel(rows: NDArray[np.intp]) -> Answer:
+    listed = np.unique(rows).tolist()
+    few = ", ".join(map(str, listed[:6])) + (", …" if len(listed) > 6 else "")
+    return Answer(separable=False, words=f"no vector separates these examples: those in rows {few} cancel exactly")

@@ -1,29 +1,20 @@
-"""The perceptron, the margin perceptron and the batch perceptron as classifiers."""
+"""The perceptron and the margin perceptron as classifiers."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from onlinear.checks import check_integers
-from onlinear.data.one_label import show
-from onlinear.errors import DataError
-from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
-from onlinear.estimators.online import OnlineLinearClassifier
-from onlinear.estimators.patience import some_vector_separates, until_separated
-from onlinear.rules import MarginPerceptron, Perceptron
+from onlinear.estimators.online import Average, OnlineLinearClassifier
+from onlinear.rules import AveragedPerceptron, MarginPerceptron, Perceptron
 from onlinear.rules.rule import Tie
-from onlinear.runs import batch_perceptron
-from onlinear.runs.batch import Schedule
 
 
 class PerceptronClassifier(OnlineLinearClassifier):
     """The perceptron: ``w ← w + y·x`` on a mistake; with more than two classes, one vector for each.
 
-    `fit` halts when the examples are separated: on separable data its training accuracy is 1. Over all its calls,
-    `partial_fit` makes at most (R/γ)² mistakes if some vector separates the examples with margin γ.
+    `fit` separates the examples if they are separable: its training accuracy is then 1. If not, it finds out soon, and
+    averages the weights over all rounds of a few passes. Over all its calls, `partial_fit` makes at most (R/γ)²
+    mistakes if some vector separates the examples with margin γ.
 
     Parameters
     ----------
@@ -33,14 +24,32 @@ class PerceptronClassifier(OnlineLinearClassifier):
     fit_intercept : bool
         Whether to learn an intercept, as the weight of an additional feature 1. The theorems then apply to the
         examples with that feature.
+    intercept_scaling : float
+        The value of that feature, above 0. The larger it is, the faster the intercept changes. If it is not 1, the
+        feature is a column after the others in ``run_``; `coef_` and `intercept_` have the usual meaning.
+    class_weight : dict or "balanced", optional
+        The weights of the classes, by which steps are multiplied; "balanced": inversely proportional to the number of
+        examples (`fit` only). There are no certificates for weighted steps.
+    average : {"auto", True, False}
+        False: the weights are those of the perceptron. True: they are averaged over all rounds, for at most 10 passes
+        of `fit` (`onlinear.rules.AveragedPerceptron`). "auto": `fit` averages if the examples are not separated, and
+        `partial_fit` resumes what `fit` has left. If they are, `fit` starts again from the sum of the averages over
+        four random orders, and so ends with weights that separate the examples and most likely predict others better
+        (unless `shuffle` is False, or it takes more than 100 passes).
     max_iter : int, optional
-        The maximum number of passes of `fit`. None: after 1,000 passes, `fit` checks whether the examples are
-        separable (unless there are too many examples or features to do so in a few seconds). If they are, it continues
-        up to a million passes.
+        The maximum number of passes of `fit`. None: at most 1,000, or a million if the examples are proven to be
+        separable. `fit` stops earlier if it makes no progress: after 2, 4, 8, … passes, if the second half of them made
+        more than 80 % as many mistakes as the first half. Then it checks whether the examples are separable, unless
+        they are too large to do so in a few seconds, and continues if they are.
+    early_stopping : bool
+        Whether `fit` stops if it makes no progress even if the examples may be separable. No examples are set aside:
+        each mistake is made before the label is known.
     shuffle : bool
         Whether `fit` shuffles the examples before each pass; `partial_fit` never does.
     random_state : int, RandomState or None
         The seed for `shuffle`.
+    verbose : int
+        Whether `fit` prints the number of mistakes after 1, 2, 4, … passes, and at the end why it stopped.
     warm_start : bool
         Whether `fit` resumes from the previous state, counters included.
     new_classes : bool
@@ -50,7 +59,8 @@ class PerceptronClassifier(OnlineLinearClassifier):
     Attributes
     ----------
     run_ : Run
-        The result of training, for inspecting, saving, and resuming with `onlinear.run`.
+        The result of training, for inspecting, saving, and resuming with `onlinear.run`. After `fit`, ``run_.reason``
+        says why it stopped, and ``run_.halted`` whether the examples are separated.
     coef_, intercept_ : arrays
         The weights and intercepts: of shapes (1, d) and (1,) for two classes, (k, d) and (k,) for k classes.
     classes_ : array
@@ -58,9 +68,9 @@ class PerceptronClassifier(OnlineLinearClassifier):
     n_features_in_, feature_names_in_
         The number of features, and their names if X was a frame.
     n_iter_, t_ : int
-        The number of passes of the last `fit` (1 after `partial_fit`), and of examples read so far.
+        The number of passes of `run_` (1 after `partial_fit`), and of examples that it read.
     mistakes_, updates_ : int
-        The number of wrong predictions, each made before its label was known, and of updates.
+        The number of wrong predictions of `run_`, each made before its label was known, and of updates.
     margin_upper_bound_ : float
         An upper bound on the margin of every separator of the examples seen.
 
@@ -71,8 +81,10 @@ class PerceptronClassifier(OnlineLinearClassifier):
     >>> model = onlinear.PerceptronClassifier().fit(X, y)
     >>> model.score(X, y)
     1.0
-    >>> model.mistakes_ <= (1 + 1) / 0.1**2
-    True
+    >>> noisy, y = onlinear.datasets.noisy(n=1000, seed=0)
+    >>> model = onlinear.PerceptronClassifier().fit(noisy, y)
+    >>> model.run_.reason
+    'averaged over 10 passes; no vector separates these examples: those in rows ... cancel exactly'
     """
 
     def __init__(
@@ -80,22 +92,39 @@ class PerceptronClassifier(OnlineLinearClassifier):
         *,
         tie: Tie = "mistake",
         fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        average: Average = "auto",
         max_iter: int | None = None,
+        early_stopping: bool = False,
         shuffle: bool = True,
         random_state: Any = 0,
+        verbose: int = 0,
         warm_start: bool = False,
         new_classes: bool = False,
     ) -> None:
         self.tie = tie
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.average = average
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
         self.warm_start = warm_start
         self.new_classes = new_classes
 
     def _rule(self) -> Perceptron:
         return Perceptron(self.tie)
+
+    def _averaging_rule(self) -> AveragedPerceptron:
+        return AveragedPerceptron(progressive=False, tie=self.tie)
+
+    def _is_centred(self) -> bool:
+        # A certificate could not repeat a run of two classes with a vector each, and a start.
+        return bool(self.shuffle) and not self.new_classes
 
 
 class MarginPerceptronClassifier(OnlineLinearClassifier):
@@ -111,9 +140,14 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         b, in the units of the score; if `normalized`, the margin to reach, in the units of ‖x‖. At least 0.
     normalized : bool
         Whether the margin is multiplied by ‖w‖. `fit` then halts only if the examples have such a margin, and gives up
-        as soon as it is proven that they do not.
-    tie, fit_intercept, max_iter, shuffle, random_state, warm_start, new_classes
+        as soon as it is proven that they do not. There are no averages.
+    average : {"auto", True, False}
+        Whether weights are averaged over all rounds, for at most 10 passes of `fit`; "auto": `fit` averages if the
+        examples are not separated.
+    tie, fit_intercept, intercept_scaling, class_weight, max_iter, early_stopping, shuffle, random_state, verbose
         As in `PerceptronClassifier`, which also lists the attributes.
+    warm_start, new_classes
+        Likewise.
 
     Examples
     --------
@@ -131,9 +165,14 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         normalized: bool = False,
         tie: Tie = "mistake",
         fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        average: Average = "auto",
         max_iter: int | None = None,
+        early_stopping: bool = False,
         shuffle: bool = True,
         random_state: Any = 0,
+        verbose: int = 0,
         warm_start: bool = False,
         new_classes: bool = False,
     ) -> None:
@@ -141,112 +180,19 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         self.normalized = normalized
         self.tie = tie
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.average = average
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
         self.warm_start = warm_start
         self.new_classes = new_classes
 
     def _rule(self) -> MarginPerceptron:
         return MarginPerceptron(self.margin, self.normalized, self.tie)
 
-
-class BatchPerceptronClassifier(LinearClassifier):
-    """The batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
-
-    Each step needs all examples, so there is no `partial_fit`. The order of the examples does not matter (except for
-    rounding), and an example with weight 2 is the same as the example twice.
-
-    Parameters
-    ----------
-    schedule : {"constant", "1/k"} or callable
-        η_k: 1; 1/k (which may take exponentially long); or a function of k = 1, 2, …
-    tie, fit_intercept
-        As in `PerceptronClassifier`.
-    max_iter : int, optional
-        The maximum number of passes of `fit`, each with one step; None: as in `PerceptronClassifier`.
-    warm_start : bool
-        Whether `fit` resumes from the previous state, counters and k included.
-
-    The attributes are those of `PerceptronClassifier`.
-
-    Examples
-    --------
-    >>> import onlinear
-    >>> X, y = onlinear.datasets.separable(margin=0.2, n=100, d=5, seed=0)
-    >>> onlinear.BatchPerceptronClassifier().fit(X, y).score(X, y)
-    1.0
-    """
-
-    def __init__(
-        self,
-        *,
-        schedule: Schedule = "constant",
-        tie: Tie = "mistake",
-        fit_intercept: bool = True,
-        max_iter: int | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.schedule = schedule
-        self.tie = tie
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn until the examples are separated, or for `max_iter` passes.
-
-        If it gives up, it issues a ``ConvergenceWarning`` that says what is known: a bound on the margin of every
-        separator, and whether the examples are separable.
-
-        Parameters
-        ----------
-        X, y : matrix and labels
-            The examples.
-        sample_weight : array, optional
-            The weights of the examples, at least 0. Weight 2 counts as two examples, weight 0 as none.
-        """
-        check_integers(1, max_iter=1 if self.max_iter is None else self.max_iter)
-        with all_or_nothing(self):
-            start = self._resumable_run() if self.warm_start and hasattr(self, "run_") else None
-            X, y = self._examples(X, y, reset=start is None)
-            labels = distinct_labels(y)
-            if start is None:
-                self._check_classes(labels)
-            if sample_weight is not None:
-                _check_weighted_classes(y, sample_weight)
-            options = {"tie": self.tie, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
-            weighed = slice(None) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
-            done, known = until_separated(
-                lambda state, passes: batch_perceptron(
-                    X,
-                    y,
-                    schedule=self.schedule,
-                    state=state,
-                    max_passes=passes,
-                    classes=None if state else labels,
-                    **options,
-                ),
-                start,
-                self.max_iter,
-                (lambda: some_vector_separates(X[weighed], y[weighed], labels, fit_intercept=self.fit_intercept))
-                if self.schedule == "constant"
-                else None,
-            )
-            self._keep(done)
-        self._warn_unless_halted(known)
-        return self
-
-
-def _check_weighted_classes(y: NDArray[Any], sample_weight: Any) -> None:
-    """Raise unless examples of at least two classes have a weight above 0."""
-    weights = np.asarray(sample_weight)
-    if weights.shape != y.shape:
-        return  # `batch_perceptron` raises the error
-    labels = distinct_labels(y[weights != 0])
-    if labels.size == 0:
-        raise DataError("sample_weight is zero for every example; at least two classes need examples with a weight")
-    if labels.size == 1:
-        raise DataError(
-            f"sample_weight is zero except for one class, {show(labels[0])}; at least two classes need a weight"
-        )
+    def _averaging_rule(self) -> AveragedPerceptron | None:
+        return None if self.normalized else AveragedPerceptron(self.margin, progressive=False, tie=self.tie)

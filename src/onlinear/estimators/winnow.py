@@ -24,7 +24,9 @@ class WinnowClassifier(OnlineLinearClassifier):
         The second class is predicted if ⟨w,x⟩ exceeds it. The default is the number of features.
     binarize : float or None
         Values above this become 1, others 0. None: the inputs must be 0 or 1, and anything else is an error.
-    max_iter, shuffle, random_state, warm_start
+    max_iter : int, optional
+        The maximum number of passes of `fit`, which also stops once more passes hardly help: see `OnlineClassifier`.
+    early_stopping, shuffle, random_state, verbose, warm_start
         As in `PerceptronClassifier`.
 
     Examples
@@ -42,16 +44,20 @@ class WinnowClassifier(OnlineLinearClassifier):
         threshold: float | None = None,
         binarize: float | None = 0.0,
         max_iter: int | None = None,
+        early_stopping: bool = False,
         shuffle: bool = True,
         random_state: Any = 0,
+        verbose: int = 0,
         warm_start: bool = False,
     ) -> None:
         self.beta = beta
         self.threshold = threshold
         self.binarize = binarize
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
         self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from onlinear.engine.algebra import add, dot, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
-from onlinear.rules.rule import Tie, rule
+from onlinear.rules.rule import Tie, check_number, rule
 
 
 class Averaged(NamedTuple):
@@ -24,17 +25,23 @@ class Averaged(NamedTuple):
 
 @rule(additive=True, weighted=True, linear=True)
 class AveragedPerceptron(NamedTuple):
-    """The averaged perceptron: ``w ← w + y·x`` where ``y⟨w,x⟩ ≤ 0``; it predicts with w̄, the mean of w so far.
+    """The averaged perceptron: ``w ← w + y·x`` where ``y⟨w,x⟩ ≤ margin``; it predicts with w̄, the mean of w so far.
 
     The score is ⟨w̄,x⟩, and its sign the prediction, from the second round on. The steps are those of the perceptron,
-    so P1 and P5 bound the *updates*, and the margin bound (P6) holds. No bound on the mistakes of w̄ is known for this
-    variant; on data that nothing separates it errs far less than the last weights, which follow the last few mistakes.
+    or of the margin perceptron, so P1 and P5 bound the *updates* (P8, with a margin), and the margin bound (P6) holds.
+    No bound on the mistakes of w̄ is known for this variant; on data that nothing separates it errs far less than the
+    last weights, which follow the last few mistakes.
 
     `Run.weights` and predictions use w̄; resuming continues with w. With more than two classes w̄ only predicts after
     learning, and the mistakes that are counted are those of w.
 
     Parameters
     ----------
+    margin : float
+        b, in the units of the score; at least 0. With 0, it learns as the perceptron does.
+    progressive : bool
+        Whether w̄ predicts in the rounds, too. Otherwise w does, as with more than two classes, and w̄ only predicts
+        after learning; that takes about half the time.
     tie : {"mistake", "negative", "positive"}
         What a score of exactly 0 predicts; steps do not depend on it.
 
@@ -50,19 +57,27 @@ class AveragedPerceptron(NamedTuple):
     ([1.0, -1.0], [1.5, -0.5])
     """
 
+    margin: float = 0.0
+    progressive: bool = True
     tie: Tie = "mistake"
+
+    def check(self) -> None:
+        check_number(self, "margin", least=0.0, below=math.inf)
 
     def start(self, n: int) -> Averaged:
         return Averaged(np.zeros(n), np.zeros(n), np.zeros(1))
 
     def score(self, state: Averaged, x: Row) -> float:
         learned = dot(state.w, x)
-        return learned - dot(state.late, x) / float(state.t[0]) if state.t[0] > 0.0 else learned
+        if self.progressive and state.t[0] > 0.0:
+            return learned - dot(state.late, x) / float(state.t[0])
+        return learned
 
     def update(self, state: Averaged, x: Row, y: float, score: float, mistake: bool) -> float:
         before = float(state.t[0])
         state.t[0] += 1.0
-        if y * dot(state.w, x) > 0.0:
+        learned = dot(state.w, x) if self.progressive else score
+        if y * learned > self.margin:
             return 0.0
         add(state.w, weight(x) * y, x)
         add(state.late, before * weight(x) * y, x)

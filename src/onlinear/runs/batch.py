@@ -18,9 +18,10 @@ from onlinear.errors import ParameterError
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs.beginning import open_arrays
-from onlinear.runs.converge import Convergence, Outcome, begin_on, ended, learn_until, renamed_start, settled
+from onlinear.runs.converge import Convergence, Outcome, PassCounts, Stop, begin_on, ended, renamed_start
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import as_weights
+from onlinear.runs.rounds import learn_until, settled
 
 Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
 
@@ -62,6 +63,7 @@ def batch_perceptron(
     normalize: bool = False,
     classes: Any = None,
     sample_weight: Any = None,
+    stop: Stop | None = None,
 ) -> BatchRun:
     """Run the batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
 
@@ -86,6 +88,8 @@ def batch_perceptron(
     sample_weight : array
         The weights of the examples, at least 0: ``w ← w + η_k·Σ λ y·x``. An example of weight 2 counts as two,
         and one of weight 0 takes no step.
+    stop : callable, optional
+        As in `onlinear.converge`.
 
     Returns
     -------
@@ -108,6 +112,7 @@ def batch_perceptron(
     codes = learner.classes.encode(chunk.y)
     weights = as_weights(learner.rule, sample_weight, chunk.n)
     sizes: list[int] = [] if given is None else list(given.batch_sizes)
+    counts: list[PassCounts] = []
     for number in range(max_passes):
         wrong, direction, sums = _sum_mistakes(learner, chunk, codes, weights)
         if wrong == 0:
@@ -120,6 +125,10 @@ def batch_perceptron(
             learner.sums[:] += eta * sums
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
+        counts.append(PassCounts(wrong, wrong))
+        if stop is not None and stop(counts):
+            max_passes = number + 1
+            break
     outcome = Outcome.HALTED if settled(learner, chunk, codes, weights) else Outcome.PASS_LIMIT
     end = ended(learner, chunk.n, beginning, max_passes, outcome, max_passes)
     return _outcome(end, sizes, schedule, max_passes)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import enum
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
 from onlinear.data.chunk import Chunk
@@ -19,7 +18,6 @@ from onlinear.data.matrices import Rows
 from onlinear.display import counted, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.engine.passes import STEPS
-from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import ParameterError
 from onlinear.models.state import State, weights_of
 from onlinear.rules.majority import Majority
@@ -27,14 +25,25 @@ from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.beginning import as_state, open_arrays, resume
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound
+from onlinear.runs.online import as_weights
 from onlinear.runs.outcome import Run
+from onlinear.runs.rounds import Codes, learn_until, settled
 
 Selection: TypeAlias = Literal["cyclic", "random", "worst"]
-Codes: TypeAlias = NDArray[Any]
-"""−1 and +1, or the numbers of the classes."""
 
 WORST_UPDATES = 100_000
 """The default limit of updates for ``"worst"``, which reads all examples for each update."""
+
+
+class PassCounts(NamedTuple):
+    """What happened in one pass: the number of mistakes and of updates."""
+
+    mistakes: int
+    updates: int
+
+
+Stop: TypeAlias = Callable[[Sequence[PassCounts]], bool]
+"""Tells from what happened in each pass whether a loop should end."""
 
 
 class Outcome(enum.Enum):
@@ -121,6 +130,8 @@ def converge(
     fit_intercept: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    sample_weight: Any = None,
+    stop: Stop | None = None,
 ) -> Convergence:
     """Run a rule over the examples repeatedly, until it has nothing left to learn from them.
 
@@ -147,8 +158,11 @@ def converge(
         reads that many for each update, and is limited by updates alone.
     seed : int
         For ``"random"``.
-    fit_intercept, normalize, classes
-        As in `onlinear.run`.
+    fit_intercept, normalize, classes, sample_weight
+        As in `onlinear.run`. A weight multiplies the step, and an example of weight 0 needs none.
+    stop : callable, optional
+        Called after each pass with a list of what happened in each pass so far: pairs (mistakes, updates). If it
+        returns True, the loop gives up, as if `max_passes` were the passes so far. Not for ``"worst"``.
 
     Returns
     -------
@@ -169,16 +183,19 @@ def converge(
         raise ParameterError(f'selection is {selection!r}; it must be "cyclic", "random" or "worst"')
     if isinstance(rule, Majority):
         raise ParameterError("a Majority learns online, with run or train; converge takes a single rule")
+    if selection == "worst" and stop is not None:
+        raise ParameterError('stop does not apply to selection="worst", which makes a pass for each update')
     chunk = open_arrays(X, y)
     start, state = renamed_start(start, state)
     learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)
     if learner.rule.inputs == "advice":
         raise ParameterError(f"{type(rule).__name__} learns from every example, so it never halts")
-    loop = Loop(learner, chunk, learner.classes.encode(chunk.y), beginning)
+    weights = as_weights(learner.rule, sample_weight, chunk.n)
+    loop = Loop(learner, chunk, learner.classes.encode(chunk.y), weights, beginning)
     if selection == "worst":
         done = loop.worst(max_updates or WORST_UPDATES)
     else:
-        done = loop.passes(selection, seed, max_updates, max_passes)
+        done, max_passes = loop.passes(selection, seed, max_updates, max_passes, stop)
     limit = None if max_updates is None else int(max_updates)
     return replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
 
@@ -256,25 +273,35 @@ class Loop(NamedTuple):
     learner: Learner
     chunk: Chunk
     codes: Codes
+    weights: Floats
     beginning: Beginning
 
-    def passes(self, selection: Selection, seed: int, max_updates: int | None, max_passes: int) -> Convergence:
-        """Go over all examples, in order or in an order drawn for each pass."""
-        learner = self.learner
+    def passes(
+        self, selection: Selection, seed: int, max_updates: int | None, max_passes: int, stop: Stop | None
+    ) -> tuple[Convergence, int]:
+        """Go over all examples, in order or in an order drawn for each pass; return the limit of passes, too.
+
+        If the loop was stopped, the limit is the passes so far: with that limit, it would have ended alike.
+        """
+        learner, counts = self.learner, list[PassCounts]()
         last = None if max_updates is None else learner.updates + max_updates
         # Passes are numbered over everything the learner has read, so a resumed run draws new orders.
         done = learner.rounds // self.chunk.n
         for number in range(max_passes):
-            before = learner.updates
+            before, made = learner.updates, learner.mistakes
             for rows in self._order(selection, seed, done + number):
                 self._learn(rows, last)
                 if max_updates is not None and learner.updates == last:
-                    return self._at_limit(number + 1, Outcome.UPDATE_LIMIT, max_updates)
+                    return self._at_limit(number + 1, Outcome.UPDATE_LIMIT, max_updates), max_passes
             if learner.updates == before:
-                return self._ended(number + 1, Outcome.HALTED)
+                return self._ended(number + 1, Outcome.HALTED), max_passes
             if self._out_of_reach():
-                return self._given_up(number + 1)
-        return self._at_limit(max_passes, Outcome.PASS_LIMIT, max_passes)
+                return self._given_up(number + 1), max_passes
+            counts.append(PassCounts(learner.mistakes - made, learner.updates - before))
+            if stop is not None and stop(counts):
+                max_passes = number + 1
+                break
+        return self._at_limit(max_passes, Outcome.PASS_LIMIT, max_passes), max_passes
 
     def worst(self, max_updates: int) -> Convergence:
         """Learn from the most wrong example of all, again and again."""
@@ -300,7 +327,7 @@ class Loop(NamedTuple):
 
     def _at_limit(self, passes: int, outcome: Outcome, limit: int) -> Convergence:
         """Return the run at a limit; its last step may have made it halt."""
-        done = settled(self.learner, self.chunk, self.codes)
+        done = settled(self.learner, self.chunk, self.codes, self.weights)
         return self._ended(passes, Outcome.HALTED if done else outcome, limit)
 
     def _given_up(self, passes: int) -> Convergence:
@@ -320,7 +347,7 @@ class Loop(NamedTuple):
 
     def _learn(self, rows: Rows, last: int | None) -> None:
         """Learn from these rows, until there have been `last` updates."""
-        learn_until(self.learner, self.chunk, self.codes, rows, last)
+        learn_until(self.learner, self.chunk, self.codes, rows, last, self.weights)
 
     def _most_wrong(self) -> int:
         """Return the row with the smallest y⟨w,x⟩; among ties, a mistake."""
@@ -355,32 +382,3 @@ def _ahead(scores: Floats, y: Codes) -> Floats:
     scores[rows, y] = -np.inf
     ahead: Floats = right - scores.max(axis=1)
     return ahead
-
-
-def learn_until(
-    learner: Learner,
-    chunk: Chunk,
-    codes: Codes,
-    rows: Rows,
-    last: int | None,
-    weights: Floats = NO_WEIGHTS,
-) -> None:
-    """Learn from some rows of a chunk, until there have been `last` updates."""
-    y = codes[rows]
-    limit = -1 if last is None else last - learner.updates
-    block = chunk.block(rows, learner.bias, learner.normalize)
-    if weights.size:
-        block = block._replace(weights=weights[rows])
-    end = learner.learn(block, y, limit=limit)
-    if end < y.size and learner.updates != last:
-        raise learner.refuse(chunk, rows.start + end if isinstance(rows, slice) else int(rows[end]))
-
-
-def settled(learner: Learner, chunk: Chunk, codes: Codes, weights: Floats = NO_WEIGHTS) -> bool:
-    """Tell whether no example is left to learn from, tested on a copy."""
-    trial = learner.twin()
-    for span in chunk.spans():
-        learn_until(trial, chunk, codes, span, learner.updates + 1, weights)
-        if trial.updates > learner.updates:
-            return False
-    return True

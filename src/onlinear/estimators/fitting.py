@@ -1,0 +1,157 @@
+"""One call of `fit`: passes over the same examples, until they are separated or for an average."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.display import counted
+from onlinear.engine.flat import Floats
+from onlinear.estimators.patience import (
+    NO_PROGRESS,
+    Answer,
+    falls_fast,
+    has_learned,
+    is_separable,
+    stalls,
+    until_separated,
+)
+from onlinear.models.state import State, sealed, weights_of
+from onlinear.rules import MarginPerceptron, Perceptron, Winnow
+from onlinear.runs import Convergence, converge
+from onlinear.runs.converge import PassCounts, Stop
+
+_AVERAGED = 6
+"""Passes after which an average hardly changes."""
+_MORE_ORDERS = 3
+"""Random orders whose averages are added to the first."""
+_CORRECTED = 100
+"""The most passes that correct such a sum until it separates."""
+
+HALTING = (Perceptron, MarginPerceptron, Winnow)
+"""Rules that learn until nothing is left to learn; others may take a step on every example."""
+
+
+@dataclass
+class Fitting:
+    """The examples of one call of `fit`, the order in which they are read, and how many passes there may be."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: Floats | None
+    shuffle: bool
+    seed: int
+    max_iter: int | None
+    ask: bool
+    """Whether to check if the examples are separable before giving up."""
+    title: str
+    """What lines about the progress begin with; empty: there are none."""
+    passes: Sequence[PassCounts] = field(default_factory=list)
+    """What happened in each pass of the last loop."""
+
+    def loop(
+        self, rule: Any, state: Any, passes: int, stop: Stop | None = None, seed: int | None = None
+    ) -> Convergence:
+        """Go over the examples until nothing is left to learn, from a state or a run."""
+        return converge(
+            rule,
+            self.X,
+            self.y,
+            selection="random" if self.shuffle else "cyclic",
+            state=state,
+            max_passes=passes,
+            seed=self.seed if seed is None else seed,
+            sample_weight=self.weights,
+            stop=self.watching(stop),
+        )
+
+    def separate(self, rule: Any, start: State) -> tuple[Convergence, str]:
+        """Go on until the examples are separated, or until it is clear that they will not be; return what is known."""
+        asks = self.ask and halts_where_separable(rule)
+        return until_separated(
+            lambda state, passes, stop: self.loop(rule, state, passes, stop),
+            start,
+            self.max_iter,
+            stalls if isinstance(rule, HALTING) else has_learned,
+            functools.partial(self.answer, start.classes, start.fit_intercept) if asks else None,
+        )
+
+    def average(self, rule: Any, start: State) -> Convergence:
+        """Average over the few passes in which that helps."""
+        done = self.loop(rule, start, self._at_most(_AVERAGED), stalls)
+        return done if done.halted else replace(done, reason=f"averaged over {counted(done.passes, 'pass')}")
+
+    def separate_or_average(self, start: State, averaging: State, *, centred: bool) -> Convergence:
+        """Return a run that separates the examples, or an average if that is out of reach.
+
+        Parameters
+        ----------
+        start, averaging : State
+            The states before the first example: of the rule, and of the one that takes the same steps and averages.
+        centred : bool
+            Whether a run may start from averages, near the centre of all separators.
+        """
+        first = self.average(averaging.rule, averaging)
+        known = ""
+        if first.passes < self._at_most(_AVERAGED) and not first.halted:
+            answer = self.answer(start.classes, start.fit_intercept) if self.ask else Answer(None, NO_PROGRESS)
+            known = "" if answer.separable else answer.words
+        elif centred and (first.halted or falls_fast(self.passes)):
+            corrected = self._correct(first, averaging, start)
+            if corrected.halted:
+                return corrected
+        if not known:
+            done, known = self.separate(start.rule, start)
+            if done.halted:
+                return done
+        return replace(first, reason=f"{first.reason}; {known}")
+
+    def _correct(self, first: Convergence, averaging: State, start: State) -> Convergence:
+        """Return a run from the sum of the averages over several orders, the first of which is given.
+
+        That sum is near the centre of all separators, if there are any. Corrected until it separates, it most likely
+        predicts other examples better than the separator that a single order leads to (Herbrich, Graepel & Campbell
+        (2001), Bayes point machines, JMLR 1).
+        """
+        passes, rule = self._at_most(_AVERAGED), averaging.rule
+        seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
+        runs = [first, *(self.loop(rule, averaging, passes, seed=seed) for seed in seeds)]
+        centre = sealed(np.sum([weights_of(run.state.final) for run in runs], axis=0))
+        return self.loop(start.rule, replace(start, arrays=centre, origin=centre), self._at_most(_CORRECTED))
+
+    def answer(self, classes: NDArray[Any], fit_intercept: bool) -> Answer:
+        """Tell whether the examples that have a weight are separable."""
+        rows = slice(None) if self.weights is None else np.flatnonzero(self.weights)
+        return is_separable(self.X[rows], self.y[rows], classes, fit_intercept=fit_intercept)
+
+    def watching(self, stop: Stop | None) -> Stop:
+        """Return what stops a loop, keeps what happened in it, and prints the mistakes after 1, 2, 4, … passes."""
+
+        def watch(passes: Sequence[PassCounts]) -> bool:
+            self.passes = passes
+            n, mistakes = len(passes), passes[-1].mistakes
+            if n & (n - 1) == 0:
+                self.say(f"pass {n:,}: {counted(mistakes, 'mistake')} ({mistakes / self.y.size:.2%})")
+            return stop is not None and stop(passes)
+
+        return watch
+
+    def say(self, words: str) -> None:
+        """Print a line about the progress, if there is a title."""
+        if self.title:
+            sys.stdout.write(f"[{self.title}] {words}\n")
+
+    def _at_most(self, passes: int) -> int:
+        return passes if self.max_iter is None else min(passes, self.max_iter)
+
+
+def halts_where_separable(rule: Any) -> bool:
+    """Tell whether a rule is proven to halt on separable examples."""
+    # No vector may have the margin that a normalised margin asks for.
+    return isinstance(rule, Perceptron) or (isinstance(rule, MarginPerceptron) and not rule.normalized)
