@@ -131,6 +131,8 @@ class LinearClassifier(RunClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        # A hyperplane through the origin is a poor model of data that are not centred.
+        tags.classifier_tags.poor_score = not self.fit_intercept
         tags.classifier_tags.multi_class = not self._only_two_classes()
         return tags
 

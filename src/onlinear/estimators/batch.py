@@ -41,8 +41,8 @@ class BatchPerceptronClassifier(LinearClassifier):
     tie, fit_intercept, intercept_scaling, class_weight, verbose
         As in `PerceptronClassifier`.
     max_iter : int, optional
-        The maximum number of passes of `fit`, each with one step. None: 1,000, or a million if the examples are proven
-        to be separable, or 64 if they are proven not to be.
+        The maximum number of passes of `fit`, each with one step. None: 1,000; but a million if the examples are proven
+        to be separable, and 64 if they are proven not to be.
     warm_start : bool
         Whether `fit` resumes from the previous state, counters and k included.
 
@@ -113,37 +113,37 @@ class BatchPerceptronClassifier(LinearClassifier):
     def _fitted(self, fitting: Fitting, labels: NDArray[Any], start: Any) -> BatchRun:
         """Return the run of one call of `fit`, from the run before it, if there is one."""
         intercept = bool(self.fit_intercept) and not self._constant
+        options: dict[str, Any] = {
+            "schedule": self.schedule,
+            "tie": self.tie,
+            "fit_intercept": intercept,
+            "sample_weight": fitting.weights,
+        }
 
-        def go_on(state: Any, passes: int, stop: Stop | None = None) -> BatchRun:
-            return batch_perceptron(
-                fitting.X,
-                fitting.y,
-                schedule=self.schedule,
-                state=state,
-                max_passes=passes,
-                tie=self.tie,
-                fit_intercept=intercept,
-                classes=None if state else labels,
-                sample_weight=fitting.weights,
-                stop=fitting.watching(stop),
-            )
+        def go_on(state: Any, passes: int, stop: Stop | None) -> BatchRun:
+            limits: dict[str, Any] = {"max_passes": passes, "stop": fitting.watching(stop)}
+            classes = None if state else labels
+            return batch_perceptron(fitting.X, fitting.y, state=state, classes=classes, **limits, **options)
 
         # Its mistakes go up and down, and say little about progress.
         ask = functools.cache(lambda: fitting.answer(labels, intercept)) if self.schedule == "constant" else None
+        early = ask if self.max_iter is None else None
         done, known = until_separated(
             go_on,
             start,
             self.max_iter,
-            lambda passes: len(passes) == _ASKED and ask is not None and ask().separable is False,
+            lambda passes: len(passes) == _ASKED and early is not None and early().separable is False,
             ask,
         )
         if done.halted:
             return done
-        best = int(np.argmin(done.batch_sizes[1:])) + 1 if start is None and len(done.batch_sizes) > 1 else 0
         reason = f"{done.reason}; {known}"
-        if not best:
+        if start is not None or len(fitting.passes) == 1:
             return replace(done, reason=reason)
-        return replace(go_on(None, best), reason=f"{reason}; these are the weights after {counted(best, 'pass')}")
+        # A pass counts the mistakes of the weights before it; those before the first are 0.
+        best = 1 + int(np.argmin([one.steps for one in fitting.passes[1:]]))
+        run = batch_perceptron(fitting.X, fitting.y, classes=labels, max_passes=best, **options)
+        return replace(run, reason=f"{reason}; these are the best weights, after {counted(best, 'pass')}")
 
 
 def _check_weighted_classes(y: NDArray[Any], sample_weight: Any) -> None:

@@ -27,8 +27,8 @@ from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.runs import Convergence, converge
 from onlinear.runs.converge import PassCounts, Stop
 
-_AVERAGED = 6
-"""Passes after which an average hardly changes."""
+_AVERAGED, _ROUNDS = 6, 20_000
+"""Passes and rounds after which an average hardly changes; both must have been made."""
 _MORE_ORDERS = 3
 """Random orders whose averages are added to the first."""
 _CORRECTED = 100
@@ -84,7 +84,7 @@ class Fitting:
 
     def average(self, rule: Any, start: State) -> Convergence:
         """Average over the few passes in which that helps."""
-        done = self.loop(rule, start, self._at_most(_AVERAGED), stalls)
+        done = self.loop(rule, start, self._averaged(), stalls)
         return done if done.halted else replace(done, reason=f"averaged over {counted(done.passes, 'pass')}")
 
     def separate_or_average(self, start: State, averaging: State, *, centred: bool) -> Convergence:
@@ -99,7 +99,7 @@ class Fitting:
         """
         first = self.average(averaging.rule, averaging)
         known = ""
-        if first.passes < self._at_most(_AVERAGED) and not first.halted:
+        if first.passes < self._averaged() and not first.halted:
             answer = self.answer(start.classes, start.fit_intercept) if self.ask else Answer(None, NO_PROGRESS)
             known = "" if answer.separable else answer.words
         elif centred and (first.halted or falls_fast(self.passes)):
@@ -119,7 +119,7 @@ class Fitting:
         predicts other examples better than the separator that a single order leads to (Herbrich, Graepel & Campbell
         (2001), Bayes point machines, JMLR 1).
         """
-        passes, rule = self._at_most(_AVERAGED), averaging.rule
+        passes, rule = self._averaged(), averaging.rule
         seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
         runs = [first, *(self.loop(rule, averaging, passes, seed=seed) for seed in seeds)]
         centre = sealed(np.sum([weights_of(run.state.final) for run in runs], axis=0))
@@ -146,6 +146,10 @@ class Fitting:
         """Print a line about the progress, if there is a title."""
         if self.title:
             sys.stdout.write(f"[{self.title}] {words}\n")
+
+    def _averaged(self) -> int:
+        """Return over how many passes to average."""
+        return self._at_most(max(_AVERAGED, -(-_ROUNDS // self.y.size)))
 
     def _at_most(self, passes: int) -> int:
         return passes if self.max_iter is None else min(passes, self.max_iter)

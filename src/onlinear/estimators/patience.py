@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -44,9 +45,9 @@ UNKNOWN = Answer(separable=None, words="whether any vector separates these examp
 
 
 def stalls(passes: Sequence[PassCounts]) -> bool:
-    """Tell, after 2, 4, 8, … passes, whether the second half of them made hardly fewer updates than the first."""
-    first, second = _halves([one.updates for one in passes])
-    return first >= _ENOUGH and second > _HARDLY_FEWER * first
+    """Tell, after 2, 4, 8, … passes, whether the steps of the second half add up to hardly less than the first."""
+    first, second = _halves(passes)
+    return _add("updates", first) >= _ENOUGH and _add("steps", second) > _HARDLY_FEWER * _add("steps", first)
 
 
 def has_learned(passes: Sequence[PassCounts]) -> bool:
@@ -54,21 +55,24 @@ def has_learned(passes: Sequence[PassCounts]) -> bool:
 
     For rules that take a step on every example, and never halt.
     """
-    first, second = _halves([one.mistakes for one in passes])
+    first, second = (_add("mistakes", half) for half in _halves(passes))
     return (first >= _ENOUGH and second > _HARDLY_FEWER * first) or (first > 0 and second == 0)
 
 
 def falls_fast(passes: Sequence[PassCounts]) -> bool:
-    """Tell whether the updates become fewer so fast that a few passes more will separate the examples."""
+    """Tell whether the steps become fewer so fast that a few passes more will separate the examples."""
     half = len(passes) // 2
-    first, second = (sum(one.updates for one in part) for part in (passes[:half], passes[half:]))
-    return second < _FEWER * first
+    return _add("steps", passes[half:]) < _FEWER * _add("steps", passes[:half])
 
 
-def _halves(counts: list[int]) -> tuple[int, int]:
-    """Return the sums of both halves; nothing, unless the length is a power of two."""
-    n = len(counts)
-    return (sum(counts[: n // 2]), sum(counts[n // 2 :])) if n & (n - 1) == 0 else (0, 0)
+def _halves(passes: Sequence[PassCounts]) -> tuple[Sequence[PassCounts], Sequence[PassCounts]]:
+    """Return both halves of the passes; nothing, unless their number is a power of two."""
+    n = len(passes)
+    return (passes[: n // 2], passes[n // 2 :]) if n & (n - 1) == 0 else ([], [])
+
+
+def _add(name: str, passes: Sequence[PassCounts]) -> float:
+    return math.fsum(getattr(one, name) for one in passes)
 
 
 def until_separated(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from onlinear.checks import check_integers
 from onlinear.data.chunk import Chunk
 from onlinear.engine.flat import SUMMED_ROWS, Floats
+from onlinear.engine.passes import STEPS
 from onlinear.errors import ParameterError
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
@@ -125,7 +126,7 @@ def batch_perceptron(
             learner.sums[:] += eta * sums
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
-        counts.append(PassCounts(wrong, wrong))
+        counts.append(PassCounts(wrong, wrong, float(sums[STEPS])))
         if stop is not None and stop(counts):
             max_passes = number + 1
             break

@@ -36,10 +36,14 @@ WORST_UPDATES = 100_000
 
 
 class PassCounts(NamedTuple):
-    """What happened in one pass: the number of mistakes and of updates."""
+    """What happened in one pass."""
 
     mistakes: int
+    """Wrong predictions, each made before the label was known."""
     updates: int
+    """Rounds with a step."""
+    steps: float
+    """The sum of the sizes of the steps, if the rule is additive, otherwise the updates; of a batch, of its weights."""
 
 
 Stop: TypeAlias = Callable[[Sequence[PassCounts]], bool]
@@ -161,8 +165,8 @@ def converge(
     fit_intercept, normalize, classes, sample_weight
         As in `onlinear.run`. A weight multiplies the step, and an example of weight 0 needs none.
     stop : callable, optional
-        Called after each pass with a list of what happened in each pass so far: pairs (mistakes, updates). If it
-        returns True, the loop gives up, as if `max_passes` were the passes so far. Not for ``"worst"``.
+        Called after each pass with a list of what happened in each pass so far (`PassCounts`: mistakes, updates and
+        steps). If it returns True, the loop gives up, as if `max_passes` were the passes so far. Not for ``"worst"``.
 
     Returns
     -------
@@ -288,7 +292,7 @@ class Loop(NamedTuple):
         # Passes are numbered over everything the learner has read, so a resumed run draws new orders.
         done = learner.rounds // self.chunk.n
         for number in range(max_passes):
-            before, made = learner.updates, learner.mistakes
+            before, made, moved = learner.updates, learner.mistakes, float(learner.sums[STEPS])
             for rows in self._order(selection, seed, done + number):
                 self._learn(rows, last)
                 if max_updates is not None and learner.updates == last:
@@ -297,7 +301,9 @@ class Loop(NamedTuple):
                 return self._ended(number + 1, Outcome.HALTED), max_passes
             if self._out_of_reach():
                 return self._given_up(number + 1), max_passes
-            counts.append(PassCounts(learner.mistakes - made, learner.updates - before))
+            updates = learner.updates - before
+            steps = float(learner.sums[STEPS]) - moved if learner.rule.additive else float(updates)
+            counts.append(PassCounts(learner.mistakes - made, updates, steps))
             if stop is not None and stop(counts):
                 max_passes = number + 1
                 break
