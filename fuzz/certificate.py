@@ -34,7 +34,7 @@ def originals():
     advice = onlinear.datasets.experts(3, 12, seed=0)
     runs = [
         (onlinear.run(Perceptron(), X, y, fit_intercept=True), X, y),
-        (onlinear.converge(MarginPerceptron(0.1), X, y, selection="random"), X, y),
+        (onlinear.converge(MarginPerceptron(0.1, normalized=True), X, y, selection="random"), X, y),
         (onlinear.run(Perceptron(), *onlinear.datasets.xor(), fit_intercept=True), *onlinear.datasets.xor()),
         (onlinear.run(Perceptron(), three, np.arange(9) % 3, classes=range(3)), three, np.arange(9) % 3),
         (onlinear.run(RandomizedWeightedMajority(0.25), *advice), *advice),

@@ -35,7 +35,13 @@ def models():
     X, y = onlinear.datasets.separable(margin=0.1, n=40, d=3, seed=0)
     runs = [
         onlinear.run(Perceptron(), X, y),
-        onlinear.run(MarginPerceptron(0.1), X, np.where(y > 0, "yes", "no"), fit_intercept=True, start=np.ones(3)),
+        onlinear.run(
+            MarginPerceptron(0.1, normalized=True),
+            X,
+            np.where(y > 0, "yes", "no"),
+            fit_intercept=True,
+            start=np.ones(3),
+        ),
         onlinear.run(Winnow(), (X > 0) * 1.0, y),
         onlinear.run(RandomizedWeightedMajority("anytime"), np.where(X > 0, 1.0, -1.0), y > 0),
     ]

@@ -11,7 +11,10 @@ ONLINE = {
     "tie": (onlinear.PerceptronClassifier(tie="positive"), Perceptron(tie="positive")),
     "margin": (onlinear.MarginPerceptronClassifier(), MarginPerceptron(1.0, normalized=False)),
     "winnow": (onlinear.WinnowClassifier(), Winnow()),
-    "any rule": (onlinear.OnlineClassifier(MarginPerceptron(0.25)), MarginPerceptron(0.25)),
+    "any rule": (
+        onlinear.OnlineClassifier(MarginPerceptron(0.25, normalized=True)),
+        MarginPerceptron(0.25, normalized=True),
+    ),
 }
 
 

@@ -40,7 +40,7 @@ onlinear.train(rule, stream, checkpoint=f"{folder}/checkpoint", every=float(ever
 """
 COMMANDS = [
     ("Perceptron()", "{'passes': 4, 'fit_intercept': True}"),
-    ("MarginPerceptron(0.1)", "{'passes': 3, 'normalize': True}"),
+    ("MarginPerceptron(0.1, normalized=True)", "{'passes': 3, 'normalize': True}"),
     ("Perceptron('negative')", "{'passes': 3, 'shuffle': 5000, 'seed': 7}"),
 ]
 PATIENCE = 300.0

@@ -43,7 +43,7 @@ MODELS = {
     "winnow": WinnowClassifier(threshold=10.0),
     "winnow, other": WinnowClassifier(threshold=2.5, beta=0.5, binarize=0.25),
     "any rule": OnlineClassifier(),
-    "a rule of ours": OnlineClassifier(MarginPerceptron(margin=0.5), fit_intercept=False),
+    "a rule of ours": OnlineClassifier(MarginPerceptron(margin=0.5, normalized=True), fit_intercept=False),
     "a rule of the user's": OnlineClassifier(PassiveAggressive(C=0.5)),
     "majority": AutoClassifier(),
     "majority of two": AutoClassifier([Member(MarginPerceptron(margin=0.5), normalize=True), PassiveAggressive()]),

@@ -196,7 +196,7 @@ def test_a_rule_for_two_classes_says_so():
 # --- New classes -----------------------------------------------------------------------------------
 
 kinds = st.sampled_from(sorted(LABELS))
-RULE = MarginPerceptron(0.25)
+RULE = MarginPerceptron(0.25, normalized=True)
 OPTIONS = {"fit_intercept": True, "new_classes": True}
 
 

@@ -162,8 +162,8 @@ def test_data_are_blamed_for_what_is_in_them(engine, mine, data, message, layout
 def test_the_squared_norm_of_the_weights_does_not_overflow_unnoticed(engine, layout, labels):
     Z = np.array([[1.0, 2.0], [3e154, 2.0], [3e154, 1.0]])
     with pytest.raises(DataError, match="row 1: its values are too large to learn from; scale the inputs"):
-        onlinear.run(MarginPerceptron(1.0), as_layout(Z, layout), labels)
-    learned = onlinear.run(MarginPerceptron(1.0), as_layout(Z / 1e10, layout), labels)
+        onlinear.run(MarginPerceptron(1.0, normalized=True), as_layout(Z, layout), labels)
+    learned = onlinear.run(MarginPerceptron(1.0, normalized=True), as_layout(Z / 1e10, layout), labels)
     assert np.isfinite(learned.state.arrays.norm).all()
 
 

@@ -96,7 +96,7 @@ CASES = {
         lambda X, y: onlinear.run(Perceptron(), X, y, start=(np.ones(4), 0.5), fit_intercept=True),
     ),
     "not separable": (NOISY, lambda X, y: onlinear.run(Perceptron(), X, y, fit_intercept=True)),
-    "margin": (SEPARABLE, lambda X, y: onlinear.run(MarginPerceptron(0.05), X, y)),
+    "margin": (SEPARABLE, lambda X, y: onlinear.run(MarginPerceptron(0.05, normalized=True), X, y)),
     "margin, not normalized": (
         SEPARABLE,
         lambda X, y: onlinear.converge(MarginPerceptron(1.0, normalized=False), X, y),
@@ -114,7 +114,7 @@ CASES = {
     "classes, halting": (THREE, lambda X, y: onlinear.converge(Perceptron(), X, y, classes=range(3))),
     "classes, margin": (
         THREE,
-        lambda X, y: onlinear.run(MarginPerceptron(0.05), X, y, classes=range(3), fit_intercept=True),
+        lambda X, y: onlinear.run(MarginPerceptron(0.05, normalized=True), X, y, classes=range(3), fit_intercept=True),
     ),
     "classes, batch": (THREE, lambda X, y: onlinear.batch_perceptron(X, y, classes=range(3))),
     "classes, not separable": (TANGLED, lambda X, y: onlinear.run(Perceptron(), X, y, classes=range(3))),

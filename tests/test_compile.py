@@ -343,7 +343,7 @@ def test_a_class_defined_again_runs_its_new_code():
     "rule",
     [
         Perceptron(),
-        MarginPerceptron(0.3),
+        MarginPerceptron(0.3, normalized=True),
         Winnow(0.3),
         WeightedMajority(0.3),
         RandomizedWeightedMajority(0.3, seed=5),
@@ -579,7 +579,7 @@ WITHOUT = """
             file.write(f"{{y}} " + " ".join(f"{{j}}:{{y * (j % 3) + rng.normal():.17g}}" for j in columns) + chr(10))
     X = rng.normal(size=(50, 7))
     y = np.where(X[:, 0] > 0.1, 1, -1)
-    onlinear.train(MarginPerceptron(0.1), onlinear.open_stream(path), passes=2).save(model)
+    onlinear.train(MarginPerceptron(0.1, normalized=True), onlinear.open_stream(path), passes=2).save(model)
     run = onlinear.load(model)
     shown = [open(model, "rb").read(), run.predict(rng.normal(size=(5, 9))).tobytes()]
     run = onlinear.converge(Perceptron(), X, y, max_passes=5)

@@ -81,7 +81,9 @@ def test_going_on_from_a_run_does_not_begin_again(selection):
 
 def test_a_margin_out_of_reach_is_given_up_early():
     X = np.array([[1.0, 1.0], [-1.0, 1.0]])
-    done = onlinear.converge(MarginPerceptron(margin=1.5), X, [1, 1], classes=(-1, 1), max_passes=10**6)
+    done = onlinear.converge(
+        MarginPerceptron(margin=1.5, normalized=True), X, [1, 1], classes=(-1, 1), max_passes=10**6
+    )
     assert not done.halted
     assert done.passes < 100
     assert done.outcome is Outcome.OUT_OF_REACH
@@ -89,7 +91,7 @@ def test_a_margin_out_of_reach_is_given_up_early():
 
 
 def test_what_was_seen_before_does_not_speak_of_new_examples():
-    margin = MarginPerceptron(0.3)
+    margin = MarginPerceptron(0.3, normalized=True)
     before = onlinear.converge(margin, *XOR, max_passes=20)
     X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1])
     assert onlinear.converge(margin, X, y, state=before, max_passes=10**5).halted

@@ -27,7 +27,10 @@ MAKE = {
     "run": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y, fit_intercept=True)),
     "start": (SEPARABLE, lambda X, y: onlinear.run(Perceptron(), X, y, start=np.ones(3))),
     "inseparable": (XOR, lambda X, y: onlinear.run(Perceptron(), X, y, fit_intercept=True)),
-    "converge": (SEPARABLE, lambda X, y: onlinear.converge(MarginPerceptron(0.1), X, y, selection="random", seed=3)),
+    "converge": (
+        SEPARABLE,
+        lambda X, y: onlinear.converge(MarginPerceptron(0.1, normalized=True), X, y, selection="random", seed=3),
+    ),
     "worst": (SEPARABLE, lambda X, y: onlinear.converge(Perceptron(), X, y, selection="worst")),
     "forever": (XOR, lambda X, y: onlinear.converge(Perceptron(), X, y, max_passes=5)),
     "forever, worst": (

@@ -62,7 +62,7 @@ def test_two_classes_as_in_scikit_learn(learned, data, intercept):
 def test_many_classes_as_in_scikit_learn(data):
     X, y, k = data
     names = np.array([f"class {r:02}" for r in range(max(k, 3))])
-    run = onlinear.run(MarginPerceptron(0.5), X, names[y], classes=names)
+    run = onlinear.run(MarginPerceptron(0.5, normalized=True), X, names[y], classes=names)
     whole = run.evaluate(X, names[y])
     agrees_with_sklearn(whole, names[y], run.predict(X), names)
     assert whole.auc is None

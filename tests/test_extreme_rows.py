@@ -25,7 +25,7 @@ from onlinear.rules.registry import ONLINE
 
 RULES = [
     Perceptron(),
-    MarginPerceptron(0.1),
+    MarginPerceptron(0.1, normalized=True),
     AveragedPerceptron(),
     *(PassiveAggressive(variant=variant) for variant in ("PA", "PA-I", "PA-II")),
     *(rule(loss=loss) for rule in (OnlineGradient, AdaGrad, NormalizedAdaGrad) for loss in ("hinge", "logistic")),

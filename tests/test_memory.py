@@ -32,7 +32,7 @@ SHUFFLED.has_canonical_format = SHUFFLED.has_sorted_indices = False
         pytest.param(Perceptron(), BITS.astype(np.int64), id="integers"),
         pytest.param(Perceptron(), SPARSE, id="CSR"),
         pytest.param(Perceptron(), SHUFFLED, id="unsorted CSR"),
-        pytest.param(MarginPerceptron(0.1), BITS.astype(np.float64), id="margin"),
+        pytest.param(MarginPerceptron(0.1, normalized=True), BITS.astype(np.float64), id="margin"),
         pytest.param(Winnow(), BITS.astype(np.float64), id="Winnow"),
         pytest.param(WeightedMajority(), np.where(BITS, 1.0, -1.0), id="experts"),
     ],

@@ -61,7 +61,7 @@ MEMBERS, NAMED = Majority([Perceptron(), AROW()]), np.arange(180).reshape(60, 3)
 
 RULES = [
     *map(Perceptron, strategies.TIES),
-    MarginPerceptron(0.05, tie="positive"),
+    MarginPerceptron(0.05, normalized=True, tie="positive"),
     MarginPerceptron(1 / 3, normalized=False),
     Winnow(),
     Winnow(beta=0.1, threshold=2.5),
@@ -187,7 +187,9 @@ def test_going_on_from_a_file_is_going_on(tmp_path, rule):
 
 
 @pytest.mark.parametrize("selection", ["cyclic", "random", "worst"])
-@pytest.mark.parametrize("rule", [Perceptron(), MarginPerceptron(0.01), Winnow(threshold=1.5)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [Perceptron(), MarginPerceptron(0.01, normalized=True), Winnow(threshold=1.5)], ids=repr
+)
 def test_going_on_with_the_halting_loop(tmp_path, rule, selection):
     inputs, y = (BINARY, Y) if rule.inputs == "binary" else (HARD, HARD_Y)
 
@@ -224,7 +226,9 @@ def test_the_trace_is_not_saved(tmp_path):
 
 
 def test_safetensors_reads_it(tmp_path):
-    run = with_state(onlinear.run(MarginPerceptron(0.1), X, Y, fit_intercept=True), names=("a", "ö", ""))
+    run = with_state(
+        onlinear.run(MarginPerceptron(0.1, normalized=True), X, Y, fit_intercept=True), names=("a", "ö", "")
+    )
     raw = saved(run, tmp_path)
     tensors = safetensors.numpy.load_file(tmp_path / "model")
     assert sorted(tensors) == ["names", "names.offsets", "state.norm", "weights"]
@@ -246,7 +250,7 @@ def test_safetensors_reads_it(tmp_path):
 
 @pytest.mark.slow
 def test_every_cut_and_every_flipped_bit_is_noticed(tmp_path):
-    raw = saved(onlinear.converge(MarginPerceptron(0.01), X, Y), tmp_path)
+    raw = saved(onlinear.converge(MarginPerceptron(0.01, normalized=True), X, Y), tmp_path)
     assert 500 < len(raw) < 2000
     path = tmp_path / "broken"
     for size in range(len(raw)):
@@ -306,7 +310,7 @@ def models(folder):
     own = onlinear.run(golden.Scaled(np.array([True, False])), X, Y)
     return {
         "named": saved(named, folder),
-        "margin": saved(onlinear.converge(MarginPerceptron(0.01), X, Y), folder),
+        "margin": saved(onlinear.converge(MarginPerceptron(0.01, normalized=True), X, Y), folder),
         "batch": saved(onlinear.batch_perceptron(X, Y), folder),
         "winnow": saved(onlinear.run(Winnow(), BINARY, Y), folder),
         "anytime": saved(onlinear.run(RandomizedWeightedMajority("anytime"), ADVICE, Y), folder),
@@ -690,7 +694,7 @@ def test_crafted_headers_are_refused(tmp_path, models, old, new, message):
         (Perceptron(), {"max_passes": 2}, Outcome.PASS_LIMIT),
         (Perceptron(), {"max_updates": 1, "max_passes": 1}, Outcome.UPDATE_LIMIT),
         (Perceptron(), {"max_updates": 1, "selection": "worst"}, Outcome.UPDATE_LIMIT),
-        (MarginPerceptron(50.0), {}, Outcome.OUT_OF_REACH),
+        (MarginPerceptron(50.0, normalized=True), {}, Outcome.OUT_OF_REACH),
     ],
 )
 def test_how_a_loop_ended_is_known_after_loading(tmp_path, rule, options, outcome):
@@ -701,7 +705,9 @@ def test_how_a_loop_ended_is_known_after_loading(tmp_path, rule, options, outcom
 
 
 @pytest.mark.parametrize("selection", ["cyclic", "worst"])
-@pytest.mark.parametrize("rule", [Perceptron(), MarginPerceptron(0.05), MarginPerceptron(10.0)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [Perceptron(), MarginPerceptron(0.05, normalized=True), MarginPerceptron(10.0, normalized=True)], ids=repr
+)
 def test_how_a_resumed_loop_ended_is_known_after_loading(tmp_path, rule, selection):
     X, y = onlinear.datasets.noisy(n=20, d=3, flip=0.2)
     first = onlinear.converge(rule, X, y, max_passes=1, selection=selection, max_updates=3)

@@ -70,7 +70,7 @@ def test_defaults():
     assert {name: repr(rule).removeprefix(name) for name, rule in made.items()} == {
         "AROW": f"(r=1.0, full=0, {tie})",
         "AdaGrad": f"(eta=0.5, loss='hinge', {tie})",
-        "AveragedPerceptron": f"({tie})",
+        "AveragedPerceptron": f"(margin=0.0, progressive=True, {tie})",
         "FTRL": f"(alpha=0.1, beta=1.0, l1=0.0, l2=0.0, {tie})",
         "FixedShare": f"(eta=0.5, share=0.01, {tie})",
         "NormalizedAdaGrad": f"(eta=0.5, loss='logistic', {tie})",
@@ -422,7 +422,7 @@ def test_the_allowance_for_rounding_counts_every_step():
 
 def test_the_margin_perceptron_knows_the_norm_of_its_first_weights():
     # ⟨w,x⟩ = 1/2 is right, but not by 0.9·‖w‖.
-    run = onlinear.run(MarginPerceptron(0.9), [[0.5, 0.0]], [1], classes=(0, 1), start=[1.0, 0.0])
+    run = onlinear.run(MarginPerceptron(0.9, normalized=True), [[0.5, 0.0]], [1], classes=(0, 1), start=[1.0, 0.0])
     assert (run.updates, run.mistakes) == (1, 0)
 
 

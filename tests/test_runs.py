@@ -50,7 +50,7 @@ ADVICE = np.where(X > 0, 1.0, -1.0)
         (Perceptron(), (broken(np.inf).astype(np.float32), Y), "row 7, column 2: value inf"),
         (Perceptron(), (scipy.sparse.csr_matrix(broken(np.nan)), Y), "row 7, column 2: value nan"),
         (Perceptron(), ([(X[:5], Y[:5]), (broken(np.nan)[5:], Y[5:])],), "row 7, column 2: value nan"),
-        (MarginPerceptron(0.1), (broken(np.nan, row=199), Y), "row 199, column 2: value nan"),
+        (MarginPerceptron(0.1, normalized=True), (broken(np.nan, row=199), Y), "row 199, column 2: value nan"),
         (Winnow(), (broken(0.5, matrix=BINARY), Y), "row 7, column 2: value 0.5; inputs must be 0 or 1"),
         (Winnow(), (broken(np.nan, matrix=BINARY), Y), "row 7, column 2: value nan; inputs must be 0 or 1"),
         (WeightedMajority(), (broken(0.0, matrix=ADVICE), Y), "row 7, column 2: value 0.0; advice must be"),
@@ -157,7 +157,7 @@ def test_a_failed_run_leaves_the_state_as_it_was():
     ("options", "message"),
     [
         ({"rule": Perceptron("negative")}, "the state belongs to Perceptron"),
-        ({"rule": MarginPerceptron(0.0)}, "the state belongs to Perceptron"),
+        ({"rule": MarginPerceptron(0.0, normalized=True)}, "the state belongs to Perceptron"),
         ({"start": np.zeros(5)}, "start and state exclude each other"),
         ({"fit_intercept": True}, "fit_intercept was False when the state began"),
         ({"normalize": True}, "normalize was False when the state began"),
@@ -290,7 +290,7 @@ def test_fit_intercept_is_true_or_false():
 
 @pytest.mark.parametrize("scale", [1e-170, 1.0, 1e160])
 def test_normalizing_does_not_depend_on_the_scale(scale):
-    rule = MarginPerceptron(0.5)
+    rule = MarginPerceptron(0.5, normalized=True)
     plain = onlinear.run(rule, X, Y, normalize=True)
     scaled = onlinear.run(rule, X * scale, Y, normalize=True)
     assert (scaled.mistakes, scaled.updates) == (plain.mistakes, plain.updates)

@@ -15,7 +15,7 @@ from onlinear.models.checkpoint import Checkpoint
 from onlinear.rules import MarginPerceptron, Perceptron, RandomizedWeightedMajority, WeightedMajority, Winnow
 from onlinear.rules.registry import ONLINE
 
-RULES = [Perceptron(), MarginPerceptron(0.2), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
+RULES = [Perceptron(), MarginPerceptron(0.2, normalized=True), Winnow(), RandomizedWeightedMajority(0.2, seed=3)]
 
 
 def data(rule, n=400, d=12, seed=0):
@@ -209,7 +209,7 @@ def test_a_finished_checkpoint_that_does_not_know_its_data(tmp_path):
 
 
 def test_going_on_equals_never_having_stopped(tmp_path):
-    for rule in (Perceptron(), MarginPerceptron(0.2), Winnow(threshold=4.0)):
+    for rule in (Perceptron(), MarginPerceptron(0.2, normalized=True), Winnow(threshold=4.0)):
         X, y = data(rule)
         a, b = write_libsvm(tmp_path / "a.svm", X[:150], y[:150]), write_libsvm(tmp_path / "b.svm", X[150:], y[150:])
         both = onlinear.run(rule, onlinear.open_stream([a, b]))
@@ -352,7 +352,7 @@ def test_compare_reads_once_and_changes_nothing():
             read += 1
             yield block
 
-    rules = [Perceptron(), Winnow(), MarginPerceptron(0.1), Perceptron(tie="positive")]
+    rules = [Perceptron(), Winnow(), MarginPerceptron(0.1, normalized=True), Perceptron(tie="positive")]
     together = onlinear.compare(rules, onlinear.open_stream(once()), fit_intercept=True, n_features=12)
     assert read == 8
     for rule, run in zip(rules, together, strict=True):
@@ -421,7 +421,7 @@ def test_a_comparison_of_several_classes():
     X, y = data(Perceptron())
     state = [
         onlinear.run(rule, X, np.arange(len(y)) % 3, classes=[0, 1, 2])
-        for rule in (Perceptron(), MarginPerceptron(1.0))
+        for rule in (Perceptron(), MarginPerceptron(1.0, normalized=True))
     ]
     compared = onlinear.Comparison(state, [0.0, 0.0])
     assert "m+" not in repr(compared)
@@ -473,7 +473,7 @@ def test_a_stream_that_shows_new_features_grows_the_state(tmp_path):
     path.write_text("\n".join(lines))
     X = scipy.sparse.vstack([chunk.X for chunk in onlinear.open_stream(path).chunks()])
     narrow = [(scipy.sparse.csr_array(X[[i], : int(X[[i]].indices.max()) + 1]), [(-1) ** i]) for i in range(n)]
-    for rule in (Perceptron(), MarginPerceptron(0.2), Winnow(threshold=1e9)):
+    for rule in (Perceptron(), MarginPerceptron(0.2, normalized=True), Winnow(threshold=1e9)):
         if rule.inputs == "binary":
             narrow = [((part != 0).astype(float), label) for part, label in narrow]
             X = (X != 0).astype(float)

@@ -113,7 +113,12 @@ def test_two_classes_that_could_have_been_more_have_a_certificate():
 
 
 def test_tags_tell_what_a_rule_can_do():
-    for rule_, many in ((Shifted(), False), (Winnow(), False), (MarginPerceptron(1.0), True), (None, True)):
+    for rule_, many in (
+        (Shifted(), False),
+        (Winnow(), False),
+        (MarginPerceptron(1.0, normalized=True), True),
+        (None, True),
+    ):
         model = onlinear.OnlineClassifier(rule_, fit_intercept=False)
         assert model.__sklearn_tags__().classifier_tags.multi_class == many
     with pytest.raises(DataError, match="Only binary classification"):

@@ -58,7 +58,10 @@ def perceptron():
 
 MODELS = {
     "perceptron": (perceptron, REAL),
-    "margin": (lambda: onlinear.converge(MarginPerceptron(0.01), REAL, SIGNS * 0.5, max_updates=9), REAL),
+    "margin": (
+        lambda: onlinear.converge(MarginPerceptron(0.01, normalized=True), REAL, SIGNS * 0.5, max_updates=9),
+        REAL,
+    ),
     "batch": (lambda: onlinear.batch_perceptron(REAL, SIGNS > 0, schedule="1/k", max_passes=5), REAL),
     "winnow": (lambda: onlinear.run(Winnow(0.5), BINARY, WORDS), BINARY),
     "majority": (lambda: onlinear.run(WeightedMajority(1 / 3), ADVICE, SIGNS.astype(np.int8)), ADVICE),

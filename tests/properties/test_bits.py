@@ -34,7 +34,7 @@ from strategies import as_layout, in_blocks, labels
 RULES = {
     "real": [
         Perceptron(),
-        MarginPerceptron(0.3),
+        MarginPerceptron(0.3, normalized=True),
         MarginPerceptron(2.0, normalized=False),
         AROW(0.5),
         AROW(full=8),

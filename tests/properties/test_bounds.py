@@ -248,7 +248,7 @@ def test_hinge_on_normalised_rows(data, normalize, tie):
 @given(data=separable(max_rows=12, max_width=4))
 def test_backward(data):
     X, y, u = data
-    for rule_ in (Perceptron(), MarginPerceptron(0.5)):
+    for rule_ in (Perceptron(), MarginPerceptron(0.5, normalized=True)):
         run = onlinear.run(rule_, X, y)
         bound = bounds.backward(run)
         truth = exact(X, y, u)
@@ -343,7 +343,7 @@ def test_normalized_margin_perceptron(data, share):
         assert slack(second * (1 - 1e-9)) < 0
         assert slack(second * 2) > 0
     assume(bound.value < 1000)
-    done = onlinear.converge(MarginPerceptron(beta), X, y, max_passes=10**4, **options(u))
+    done = onlinear.converge(MarginPerceptron(beta, normalized=True), X, y, max_passes=10**4, **options(u))
     assert done.halted
     assert done.updates <= bound.mistakes
 

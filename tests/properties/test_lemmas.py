@@ -92,7 +92,7 @@ class Slow(NamedTuple):
 
 ADDITIVE = [
     *map(Perceptron, TIES),
-    MarginPerceptron(0.3),
+    MarginPerceptron(0.3, normalized=True),
     MarginPerceptron(3.0, normalized=False),
     PassiveAggressive(),
 ]
@@ -266,7 +266,9 @@ def test_long_runs():
         holds(onlinear.run(majority, X, y, trace=Potentials()).trace)
 
 
-@pytest.mark.parametrize("rule_", [PassiveAggressive(), MarginPerceptron(0.3), RandomizedWeightedMajority()], ids=repr)
+@pytest.mark.parametrize(
+    "rule_", [PassiveAggressive(), MarginPerceptron(0.3, normalized=True), RandomizedWeightedMajority()], ids=repr
+)
 @given(data=st.data())
 def test_a_trace_leaves_the_run_as_it_is(rule_, data):
     X, y = data.draw((advice if rule_.inputs == "advice" else real)())

@@ -163,7 +163,7 @@ def test_going_on_is_never_having_stopped(data, cut, tmp_path_factory):
     X, y, k = data
     assume(k > 2 and 0 < cut < len(y))
     path = tmp_path_factory.mktemp("model") / "model"
-    for rule_ in (Perceptron(), MarginPerceptron(0.1)):
+    for rule_ in (Perceptron(), MarginPerceptron(0.1, normalized=True)):
         whole = onlinear.run(rule_, X, y, classes=range(k))
         onlinear.run(rule_, X[:cut], y[:cut], classes=range(k)).save(path)
         rest = onlinear.run(rule_, X[cut:], y[cut:], state=onlinear.load(path))
@@ -183,7 +183,7 @@ def test_classes_that_come_later(data, order):
     """Only classes that were seen are known: as an oracle that meets them one by one."""
     X, y, k = data
     assume(k > 2)
-    for rule_ in (Perceptron(), MarginPerceptron(0.5)):
+    for rule_ in (Perceptron(), MarginPerceptron(0.5, normalized=True)):
         state = state_before(rule_, y[:1], X.shape[1], multiclass=True)
         W = {int(y[0]): np.zeros(X.shape[1])}
         for x, label in zip(X, y.tolist(), strict=True):

@@ -96,7 +96,7 @@ def test_p4_inner_product_and_norm_at_every_mistake(data, tie):
 
 
 @pytest.mark.parametrize(
-    "rule", [Perceptron(), MarginPerceptron(0.5), MarginPerceptron(3.0, normalized=False)], ids=repr
+    "rule", [Perceptron(), MarginPerceptron(0.5, normalized=True), MarginPerceptron(3.0, normalized=False)], ids=repr
 )
 @given(data=separable(max_width=2), start=st.integers(-4, 4), normalize=st.booleans())
 def test_p6_no_separator_has_a_larger_margin(rule, data, start, normalize):
@@ -142,7 +142,7 @@ def test_p9_normalized_margin_perceptron(data, share):
     beta = share * gamma
     bound = 2 * R**2 / (gamma - beta) ** 2 + 2 * (R + beta) / (gamma - beta)
     assume(bound < 1e5)
-    done = onlinear.converge(MarginPerceptron(beta), X, y, max_passes=10**6)
+    done = onlinear.converge(MarginPerceptron(beta, normalized=True), X, y, max_passes=10**6)
     assert done.halted
     assert done.updates <= bound * (1 + 1e-9)
     sharper = R + R**2 / (2 * gamma) * (1 + math.log(done.updates))

@@ -22,9 +22,9 @@ class OnlineClassifier(OnlineLinearClassifier):
     fit_intercept : bool
         Whether to learn an intercept. Rules for 0/1 inputs do not support it.
     max_iter : int, optional
-        The maximum number of passes of `fit`. A rule that takes a step on every example never halts, and others may not
-        halt either. So after 2, 4, 8, … passes, `fit` stops if the second half of them made no mistakes, or more than
-        80 % as many as the first half. For the perceptrons, see `PerceptronClassifier`.
+        The maximum number of passes of `fit`. Many rules never halt, since they take a step on every example. So after
+        2, 4, 8, … passes, `fit` stops if the second half of them made no mistakes, or more than 80 % as many as the
+        first half. For the perceptrons, see `PerceptronClassifier`.
     class_weight : dict or "balanced", optional
         As in `PerceptronClassifier`; for rules that support weights.
     intercept_scaling, early_stopping, shuffle, random_state, verbose, warm_start, new_classes

@@ -102,7 +102,7 @@ class BatchPerceptronClassifier(LinearClassifier):
             if weights is not None:
                 _check_weighted_classes(y, weights)
             title = type(self).__name__ if self.verbose else ""
-            fitting = Fitting(X, y, weights, shuffle=False, seed=0, max_iter=self.max_iter, ask=True, title=title)
+            fitting = Fitting(X, y, weights, False, 0, self.max_iter, False, title)
             done = self._fitted(fitting, labels, start)
             self._keep(done)
         fitting.say(done.reason)
@@ -126,7 +126,7 @@ class BatchPerceptronClassifier(LinearClassifier):
             return batch_perceptron(fitting.X, fitting.y, state=state, classes=classes, **limits, **options)
 
         # Its mistakes go up and down, and say little about progress.
-        ask = functools.cache(lambda: fitting.answer(labels, intercept)) if self.schedule == "constant" else None
+        ask = functools.partial(fitting.answer, labels, intercept) if self.schedule == "constant" else None
         early = ask if self.max_iter is None else None
         done, known = until_separated(
             go_on,

@@ -48,12 +48,13 @@ class Fitting:
     shuffle: bool
     seed: int
     max_iter: int | None
-    ask: bool
-    """Whether to check if the examples are separable before giving up."""
+    early_stopping: bool
+    """Whether to give up even if the examples may be separable."""
     title: str
     """What lines about the progress begin with; empty: there are none."""
     passes: Sequence[PassCounts] = field(default_factory=list)
     """What happened in each pass of the last loop."""
+    _answer: Answer | None = None
 
     def loop(
         self, rule: Any, state: Any, passes: int, stop: Stop | None = None, seed: int | None = None
@@ -73,7 +74,7 @@ class Fitting:
 
     def separate(self, rule: Any, start: State) -> tuple[Convergence, str]:
         """Go on until the examples are separated, or until it is clear that they will not be; return what is known."""
-        asks = self.ask and halts_where_separable(rule)
+        asks = halts_where_separable(rule) and not self.early_stopping
         return until_separated(
             lambda state, passes, stop: self.loop(rule, state, passes, stop),
             start,
@@ -98,19 +99,19 @@ class Fitting:
             Whether a run may start from averages, near the centre of all separators.
         """
         first = self.average(averaging.rule, averaging)
-        known = ""
-        if first.passes < self._averaged() and not first.halted:
-            answer = self.answer(start.classes, start.fit_intercept) if self.ask else Answer(None, NO_PROGRESS)
-            known = "" if answer.separable else answer.words
-        elif centred and (first.halted or falls_fast(self.passes)):
+        stalled = first.passes < self._averaged() and not first.halted
+        if centred and (first.halted or (falls_fast(self.passes) and not stalled)):
             corrected = self._correct(first, averaging, start)
             if corrected.halted:
                 return corrected
-        if not known:
-            done, known = self.separate(start.rule, start)
-            if done.halted:
-                return done
-        return replace(first, reason=f"{first.reason}; {known}")
+        if self.early_stopping and not first.halted:
+            return replace(first, reason=f"{first.reason}; {NO_PROGRESS}")
+        if stalled:
+            answer = self.answer(start.classes, start.fit_intercept)
+            if not answer.separable:
+                return replace(first, reason=f"{first.reason}; {answer.words}")
+        done, known = self.separate(start.rule, start)
+        return done if done.halted else replace(first, reason=f"{first.reason}; {known}")
 
     def _correct(self, first: Convergence, averaging: State, start: State) -> Convergence:
         """Return a run from the sum of the averages over several orders, the first of which is given.
@@ -126,12 +127,16 @@ class Fitting:
         return self.loop(start.rule, replace(start, arrays=centre, origin=centre), self._at_most(_CORRECTED))
 
     def answer(self, classes: NDArray[Any], fit_intercept: bool) -> Answer:
-        """Tell whether the examples that have a weight are separable."""
-        rows = slice(None) if self.weights is None else np.flatnonzero(self.weights)
-        return is_separable(self.X[rows], self.y[rows], classes, fit_intercept=fit_intercept)
+        """Tell whether the examples that have a weight are separable; the answer is kept."""
+        if self._answer is None:
+            rows = slice(None) if self.weights is None else np.flatnonzero(self.weights)
+            self._answer = is_separable(self.X[rows], self.y[rows], classes, fit_intercept=fit_intercept)
+        return self._answer
 
-    def watching(self, stop: Stop | None) -> Stop:
+    def watching(self, stop: Stop | None) -> Stop | None:
         """Return what stops a loop, keeps what happened in it, and prints the mistakes after 1, 2, 4, … passes."""
+        if stop is None and not self.title:
+            return None
 
         def watch(passes: Sequence[PassCounts]) -> bool:
             self.passes = passes

@@ -58,8 +58,8 @@ class OnlineLinearClassifier(LinearClassifier):
                 bool(self.shuffle),
                 self._seed(),
                 self.max_iter,
-                ask=not self.early_stopping,
-                title=type(self).__name__ if self.verbose else "",
+                bool(self.early_stopping),
+                type(self).__name__ if self.verbose else "",
             )
             done = self._fitted(fitting, rule, state, resumes=resumes)
             self._keep(done)

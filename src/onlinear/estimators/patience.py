@@ -20,10 +20,12 @@ _PASSES = 1000
 _MOST = 1_000_000
 """The limit of passes for separable data."""
 _ENOUGH = 100
-"""Mistakes from which a trend can be read."""
-_HARDLY_FEWER, _FEWER = 0.8, 0.6
-"""On separable data the second half of the passes makes a smaller share of the first half's mistakes than the one, and
-mostly than the other; on other data the share tends to 1."""
+"""Updates from which a trend can be read."""
+_FEWER, _RISING, _HARDLY_FEWER = 0.6, 0.7, 0.8
+"""The mistakes of the second half of the passes in proportion to those of the first. On separable data that falls, and
+is mostly below the first of these; on other data it tends to 1."""
+_TREND = 32
+"""Passes from which it counts that this rises."""
 _SAMPLED, _NARROW = 20_000, 200
 """The largest number of entries of a sample, and of weights, for a check that takes tenths of a second at most."""
 _ENTRIES, _PAIRED, _WIDTH = 3_000_000, 300_000, 100
@@ -45,9 +47,13 @@ UNKNOWN = Answer(separable=None, words="whether any vector separates these examp
 
 
 def stalls(passes: Sequence[PassCounts]) -> bool:
-    """Tell, after 2, 4, 8, … passes, whether the steps of the second half add up to hardly less than the first."""
-    first, second = _halves(passes)
-    return _add("updates", first) >= _ENOUGH and _add("steps", second) > _HARDLY_FEWER * _add("steps", first)
+    """Tell, after 2, 4, 8, … passes, whether the steps do not become fewer, or ever more slowly so."""
+    n = len(passes)
+    if not _is_due(n) or sum(one.updates for one in passes[: n // 2]) < _ENOUGH:
+        return False
+    steps = [one.steps for one in passes]
+    share = _share(steps)
+    return share > _HARDLY_FEWER or (n >= _TREND and share > max(_RISING, _share(steps[: n // 2])))
 
 
 def has_learned(passes: Sequence[PassCounts]) -> bool:
@@ -55,24 +61,28 @@ def has_learned(passes: Sequence[PassCounts]) -> bool:
 
     For rules that take a step on every example, and never halt.
     """
-    first, second = (_add("mistakes", half) for half in _halves(passes))
-    return (first >= _ENOUGH and second > _HARDLY_FEWER * first) or (first > 0 and second == 0)
+    n = len(passes)
+    if not _is_due(n):
+        return False
+    mistakes = [one.mistakes for one in passes]
+    return not any(mistakes[n // 2 :]) or (sum(mistakes[: n // 2]) >= _ENOUGH and _share(mistakes) > _HARDLY_FEWER)
 
 
 def falls_fast(passes: Sequence[PassCounts]) -> bool:
     """Tell whether the steps become fewer so fast that a few passes more will separate the examples."""
-    half = len(passes) // 2
-    return _add("steps", passes[half:]) < _FEWER * _add("steps", passes[:half])
+    return _share([one.steps for one in passes]) < _FEWER
 
 
-def _halves(passes: Sequence[PassCounts]) -> tuple[Sequence[PassCounts], Sequence[PassCounts]]:
-    """Return both halves of the passes; nothing, unless their number is a power of two."""
-    n = len(passes)
-    return (passes[: n // 2], passes[n // 2 :]) if n & (n - 1) == 0 else ([], [])
+def _is_due(n: int) -> bool:
+    """Tell whether n, the number of passes, is 2, 4, 8 or the like: then progress is looked at."""
+    return n > 1 and n & (n - 1) == 0
 
 
-def _add(name: str, passes: Sequence[PassCounts]) -> float:
-    return math.fsum(getattr(one, name) for one in passes)
+def _share(counts: Sequence[float]) -> float:
+    """Return the sum of the second half in proportion to that of the first."""
+    half = len(counts) // 2
+    first = math.fsum(counts[:half])
+    return math.fsum(counts[half:]) / first if first else math.inf
 
 
 def until_separated(

@@ -31,18 +31,18 @@ class PerceptronClassifier(OnlineLinearClassifier):
         The weights of the classes, by which steps are multiplied; "balanced": inversely proportional to the number of
         examples (`fit` only). There are no certificates for weighted steps.
     average : {"auto", True, False}
-        False: the weights are those of the perceptron. True: they are averaged over all rounds, for at most 10 passes
-        of `fit` (`onlinear.rules.AveragedPerceptron`). "auto": `fit` averages if the examples are not separated, and
-        `partial_fit` resumes what `fit` has left. If they are, `fit` starts again from the sum of the averages over
-        four random orders, and so ends with weights that separate the examples and most likely predict others better
-        (unless `shuffle` is False, or it takes more than 100 passes).
+        False: the weights are those of the perceptron. True: they are averaged over all rounds
+        (`onlinear.rules.AveragedPerceptron`); `fit` makes six passes, or more if there are few examples. "auto": `fit`
+        averages if it cannot separate the examples. If it can, it starts from the sum of averages over four random
+        orders, and corrects that until it separates the examples; such weights mostly predict others better. (Where
+        that takes long, or `shuffle` is False, they are the perceptron's.) `partial_fit` averages if `fit` has.
     max_iter : int, optional
-        The maximum number of passes of `fit`. None: at most 1,000, or a million if the examples are proven to be
-        separable. `fit` stops earlier if it makes no progress: after 2, 4, 8, … passes, if the second half of them made
-        more than 80 % as many mistakes as the first half. Then it checks whether the examples are separable, unless
-        they are too large to do so in a few seconds, and continues if they are.
+        The maximum number of passes of each run that `fit` makes. None: at most 1,000, or a million if the examples are
+        proven to be separable. `fit` stops earlier if it makes no progress: after 2, 4, 8, … passes it compares the
+        mistakes of both halves. Then it checks whether the examples are separable (unless they are too large to do so
+        in a few seconds), and continues if they are.
     early_stopping : bool
-        Whether `fit` stops if it makes no progress even if the examples may be separable. No examples are set aside:
+        Whether `fit` stops if it makes no progress although the examples may be separable. No examples are set aside:
         each mistake is made before the label is known.
     shuffle : bool
         Whether `fit` shuffles the examples before each pass; `partial_fit` never does.
@@ -84,7 +84,7 @@ class PerceptronClassifier(OnlineLinearClassifier):
     >>> noisy, y = onlinear.datasets.noisy(n=1000, seed=0)
     >>> model = onlinear.PerceptronClassifier().fit(noisy, y)
     >>> model.run_.reason
-    'averaged over 10 passes; no vector separates these examples: those in rows ... cancel exactly'
+    'averaged over 2 passes; no vector separates these examples: those in rows ... cancel exactly'
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class PerceptronClassifier(OnlineLinearClassifier):
         return Perceptron(self.tie)
 
     def _averaging_rule(self) -> AveragedPerceptron:
-        return AveragedPerceptron(progressive=False, tie=self.tie)
+        return AveragedPerceptron(progressive=self.average != "auto", tie=self.tie)
 
     def _is_centred(self) -> bool:
         # A certificate could not repeat a run of two classes with a vector each, and a start.
@@ -142,8 +142,7 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         Whether the margin is multiplied by ‖w‖. `fit` then halts only if the examples have such a margin, and gives up
         as soon as it is proven that they do not. There are no averages.
     average : {"auto", True, False}
-        Whether weights are averaged over all rounds, for at most 10 passes of `fit`; "auto": `fit` averages if the
-        examples are not separated.
+        Whether weights are averaged over all rounds; "auto": `fit` averages if it cannot separate the examples.
     tie, fit_intercept, intercept_scaling, class_weight, max_iter, early_stopping, shuffle, random_state, verbose
         As in `PerceptronClassifier`, which also lists the attributes.
     warm_start, new_classes
@@ -195,4 +194,4 @@ class MarginPerceptronClassifier(OnlineLinearClassifier):
         return MarginPerceptron(self.margin, self.normalized, self.tie)
 
     def _averaging_rule(self) -> AveragedPerceptron | None:
-        return None if self.normalized else AveragedPerceptron(self.margin, progressive=False, tie=self.tie)
+        return None if self.normalized else AveragedPerceptron(self.margin, self.average != "auto", self.tie)

@@ -270,7 +270,7 @@ class OnlineClassifier(NamedClassifier):
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from onlinear.river import OnlineClassifier
     >>> from onlinear.rules import MarginPerceptron
-    >>> model = preprocessing.StandardScaler() | OnlineClassifier(MarginPerceptron(margin=0.1))
+    >>> model = preprocessing.StandardScaler() | OnlineClassifier(MarginPerceptron(0.1, normalized=True))
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 85.75%
     """

@@ -69,17 +69,17 @@ class Normed(NamedTuple):
 
 @rule(additive=True, weighted=True, linear=True)
 class MarginPerceptron(NamedTuple):
-    """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin·‖w‖`` (or ``≤ margin``).
+    """The margin perceptron: ``w ← w + y·x`` while ``y⟨w,x⟩ ≤ margin`` (or ``≤ margin·‖w‖``).
 
-    It steps on mistakes and on examples that are right by too little. From w = 0, normalised, with a margin β
-    below the largest possible γ*, it takes at most 2R²/(γ*−β)² + 2(R+β)/(γ*−β) steps, and where it
-    halts its margin is above β. Not normalised, with b = `margin`, it takes at most (R² + 2b)/γ*²
-    steps, and where it halts its margin is above bγ*/(R² + 2b).
+    It steps on mistakes and on examples that are right by too little. From w = 0, with b = `margin`, it takes at most
+    (R² + 2b)/γ*² steps, where γ* is the largest possible margin, and where it halts its margin is above bγ*/(R² + 2b).
+    Normalised, with a margin β below γ*, it takes at most 2R²/(γ*−β)² + 2(R+β)/(γ*−β) steps, and where it halts its
+    margin is above β.
 
     Parameters
     ----------
     margin : float
-        β in the units of ‖x‖ where normalised, otherwise b in the units of the score; at least 0.
+        b in the units of the score; where normalised, β in the units of ‖x‖. At least 0.
     normalized : bool
         Whether the margin is multiplied by ‖w‖.
     tie : {"mistake", "negative", "positive"}
@@ -94,7 +94,7 @@ class MarginPerceptron(NamedTuple):
     """
 
     margin: float
-    normalized: bool = True
+    normalized: bool = False
     tie: Tie = "mistake"
 
     def check(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -292,21 +293,20 @@ class Loop(NamedTuple):
         # Passes are numbered over everything the learner has read, so a resumed run draws new orders.
         done = learner.rounds // self.chunk.n
         for number in range(max_passes):
-            before, made, moved = learner.updates, learner.mistakes, float(learner.sums[STEPS])
+            before = self._totals()
             for rows in self._order(selection, seed, done + number):
                 self._learn(rows, last)
                 if max_updates is not None and learner.updates == last:
                     return self._at_limit(number + 1, Outcome.UPDATE_LIMIT, max_updates), max_passes
-            if learner.updates == before:
+            if learner.updates == before.updates:
                 return self._ended(number + 1, Outcome.HALTED), max_passes
             if self._out_of_reach():
                 return self._given_up(number + 1), max_passes
-            updates = learner.updates - before
-            steps = float(learner.sums[STEPS]) - moved if learner.rule.additive else float(updates)
-            counts.append(PassCounts(learner.mistakes - made, updates, steps))
-            if stop is not None and stop(counts):
-                max_passes = number + 1
-                break
+            if stop is not None:
+                counts.append(PassCounts(*map(operator.sub, self._totals(), before)))
+                if stop(counts):
+                    max_passes = number + 1
+                    break
         return self._at_limit(max_passes, Outcome.PASS_LIMIT, max_passes), max_passes
 
     def worst(self, max_updates: int) -> Convergence:
@@ -327,6 +327,11 @@ class Loop(NamedTuple):
             if learner.updates == before:
                 return self._ended(passes, Outcome.HALTED)
         return self._at_limit(passes, Outcome.UPDATE_LIMIT, max_updates)
+
+    def _totals(self) -> PassCounts:
+        """Return the counts of all passes so far."""
+        mistakes, updates = self.learner.mistakes, self.learner.updates
+        return PassCounts(mistakes, updates, float(self.learner.sums[STEPS] if self.learner.rule.additive else updates))
 
     def _ended(self, passes: int, outcome: Outcome, limit: int = 0) -> Convergence:
         return ended(self.learner, self.chunk.n, self.beginning, passes, outcome, limit)

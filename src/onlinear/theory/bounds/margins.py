@@ -87,7 +87,7 @@ def duality(X: Any, y: Any = None, *, rows: Any, shares: Any, **options: Unpack[
 
 
 def margin_perceptron(X: Any, y: Any = None, u: Any = None, *, margin: float, **options: Unpack[Opening]) -> Bound:
-    """Return the bound on the updates of ``MarginPerceptron(margin, normalized=False)``.
+    """Return the bound on the updates of ``MarginPerceptron(margin)``.
 
     U ≤ (R² + 2b)/γ² for b = `margin` and γ = γ(u). When it halts, its own margin is above
     bγ/(R² + 2b), which is the quantity ``margin_when_halted``.
@@ -123,7 +123,7 @@ def margin_perceptron(X: Any, y: Any = None, u: Any = None, *, margin: float, **
 def normalized_margin_perceptron(
     X: Any, y: Any = None, u: Any = None, *, margin: float, **options: Unpack[Opening]
 ) -> Bound:
-    """Return the bound on the updates of ``MarginPerceptron(margin)``.
+    """Return the bound on the updates of ``MarginPerceptron(margin, normalized=True)``.
 
     U ≤ 2R²/(γ−β)² + 2(R+β)/(γ−β), and U(γ−β) ≤ R + (R²/2γ)(1 + ln U), for β = `margin` below γ = γ(u):
     the smaller of the two. When it halts, its own margin is above β.
