@@ -53,7 +53,13 @@ SHARED = [
     ({"digits", "digits_of", "first_mark", "marks"}, ["onlinear/engine/*", "onlinear/streams/formats/text/*"]),
     # A rule with its faces: scikit-learn's and River's names are their users'.
     (
-        {"MarginPerceptronClassifier", "OnlineClassifier", "PerceptronClassifier", "WinnowClassifier"},
+        {
+            "AutoClassifier",
+            "MarginPerceptronClassifier",
+            "OnlineClassifier",
+            "PerceptronClassifier",
+            "WinnowClassifier",
+        },
         ["onlinear/estimators/*", "onlinear/river/*"],
     ),
 ]

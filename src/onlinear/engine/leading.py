@@ -68,14 +68,14 @@ def _sparse_spread(A: NDArray[Any], f: NDArray[Any], n: int, x: SparseRow) -> No
 SPREAD: Final[dict[type, Callable[[Any, Any, int, Any], None]]] = {DenseRow: _dense_spread, SparseRow: _sparse_spread}
 
 
-def spread(A: NDArray[Any], f: NDArray[Any], n: int, x: SingleRow) -> None:
+def multiply_root(A: NDArray[Any], f: NDArray[Any], n: int, x: SingleRow) -> None:
     """Compute f = Aᵀx for the leading n features."""
     SPREAD[type(x)](A, f, n, x)
 
 
 def spread_variance(A: NDArray[Any], f: NDArray[Any], n: int, x: SingleRow) -> float:
     """Compute f = Aᵀx, and return ‖f‖²; if that overflows, f is 0."""
-    spread(A, f, n, x)
+    multiply_root(A, f, n, x)
     v = lane_dot(address(f), 0, address(f), 0, n)
     if not math.isfinite(v):
         for c in range(n):
@@ -256,7 +256,7 @@ def move_others(w: Floats, s: Floats, K: int, a: float, b: float, x: Row) -> Non
 
 
 OPERATIONS: Final[dict[Callable[..., Any], dict[type, Any]]] = {
-    spread: SPREAD,
+    multiply_root: SPREAD,
     leading_variance: LEADING_VARIANCE,
     move_leading: MOVE_LEADING,
     other_variance: OTHER_VARIANCE,

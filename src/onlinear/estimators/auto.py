@@ -24,10 +24,11 @@ from onlinear.estimators.base import (
     check_discrete,
     checked_list,
     distinct_labels,
+    extended_state,
     one_of_two,
 )
 from onlinear.rules.majority import Majority
-from onlinear.runs import Run, State, run, state_before, with_classes
+from onlinear.runs import Run, State, run, state_before
 from onlinear.runs.probe import check_many_classes
 from onlinear.theory import Certificate, certify
 
@@ -131,7 +132,7 @@ class AutoClassifier(RunClassifier):
                     "classes is missing: the first call of partial_fit must name all labels (or set new_classes=True)"
                 )
             state = (
-                self._with_labels(self.run_.state, *named)
+                extended_state(self.run_.state, named, new_classes=self.new_classes)
                 if resumes
                 else self._initial_state(distinct_labels(*named or [y[:1]]), X.shape[1])
             )
@@ -211,19 +212,6 @@ class AutoClassifier(RunClassifier):
             raise DataError(f"Only binary classification is supported. There are {labels.size} classes: {reason}")
         many = bool(self.new_classes) or labels.size > 2
         return state_before(self._rule(), labels, n_features, multiclass=many)
-
-    def _with_labels(self, state: State, *groups: Any) -> State:
-        """Return the state to resume with these groups of labels; raise if one is new and `new_classes` is False."""
-        labels = distinct_labels(state.classes, *groups)
-        if labels.size == state.classes.size:
-            return state
-        if not self.new_classes:
-            unknown = np.setdiff1d(labels, state.classes).tolist()
-            raise DataError(
-                f"unknown labels {unknown}; the classes are {state.classes.tolist()}"
-                " (set new_classes=True to allow new ones)"
-            )
-        return with_classes(state, labels)
 
     def _inputs(self, X: Any) -> Any:
         check_matrix(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from onlinear.data.one_label import check_label, show
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules.rule import Tie
-from onlinear.runs import Convergence, Run
+from onlinear.runs import Convergence, Run, State, with_classes
 from onlinear.runs.online import as_weights
 from onlinear.theory import Certificate, certify
 
@@ -275,3 +275,17 @@ def distinct_labels(*groups: Any) -> NDArray[Any]:
         return np.unique(together)
     except TypeError as error:
         raise DataError(f"the labels cannot be sorted ({error}); labels must be of one type") from error
+
+
+def extended_state(state: State, groups: Sequence[Any], *, new_classes: bool) -> State:
+    """Return a state to resume with these groups of labels; raise if one is new and there may be none."""
+    labels = distinct_labels(state.classes, *groups)
+    if labels.size == state.classes.size:
+        return state
+    if not new_classes:
+        unknown = np.setdiff1d(labels, state.classes).tolist()
+        raise DataError(
+            f"unknown labels {unknown}; the classes are {state.classes.tolist()}"
+            " (set new_classes=True to allow new ones)"
+        )
+    return with_classes(state, labels)

@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from onlinear.checks import check_integers
-from onlinear.errors import DataError, ParameterError
-from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels
+from onlinear.errors import ParameterError
+from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels, extended_state
 from onlinear.estimators.fitting import HALTING, Fitting
 from onlinear.rules import AveragedPerceptron
-from onlinear.runs import Convergence, Run, State, run, state_before, with_classes
+from onlinear.runs import Convergence, Run, State, run, state_before
 
 Average: TypeAlias = bool | Literal["auto"]
 
@@ -140,17 +140,7 @@ class OnlineLinearClassifier(LinearClassifier):
 
     def _resumable_state(self, *groups: Any) -> State:
         """Return the state to resume with these groups of labels; raise if one is new and `new_classes` is False."""
-        state = self._resumable_run().state
-        labels = distinct_labels(state.classes, *groups)
-        if labels.size == state.classes.size:
-            return state
-        if not self.new_classes:
-            unknown = np.setdiff1d(labels, state.classes).tolist()
-            raise DataError(
-                f"unknown labels {unknown}; the classes are {state.classes.tolist()}"
-                " (set new_classes=True to allow new ones)"
-            )
-        return with_classes(state, labels)
+        return extended_state(self._resumable_run().state, groups, new_classes=self.new_classes)
 
     def _seed(self) -> int:
         """Return the seed for the order of each pass: random_state itself, if that is an integer."""
