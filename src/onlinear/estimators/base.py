@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.checks import check_unmasked
@@ -161,19 +161,24 @@ class LinearClassifier(RunClassifier):
             raise ParameterError(f"intercept_scaling is {scaling!r}; it must be a finite number above 0")
         return float(scaling) if self.fit_intercept and scaling != 1.0 else 0.0
 
-    def _weights(self, rule: Any, y: NDArray[Any], sample_weight: Any = None) -> Any:
-        """Return the weights of the examples: those of their classes, times their own; None if they have none."""
+    def _weights(self, rule: Any, y: NDArray[Any], *known: NDArray[Any], sample_weight: Any = None) -> Any:
+        """Return the weights of the examples: those of their classes, times their own; None if they have none.
+
+        The classes are those of the examples, and those that are known.
+        """
         if self.class_weight is None:
             return sample_weight
         if not rule.weighted:
             raise ParameterError(
                 f"{type(rule).__name__} does not support class_weight: its guarantees assume equal steps"
             )
-        weights = compute_sample_weight(self.class_weight, y)
+        labels = distinct_labels(*known, y)
+        weights = compute_class_weight(self.class_weight, classes=labels, y=y)
         if not (np.isfinite(weights) & (weights >= 0.0)).all():
             raise ParameterError(f"class_weight is {self.class_weight!r}; weights must be finite and at least 0")
+        each = weights[np.searchsorted(labels, y)]
         given = as_weights(rule, sample_weight, y.size)
-        return weights * given if given.size else weights
+        return each * given if given.size else each
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
         """Raise unless the number of labels is valid for the rule and for `new_classes`."""

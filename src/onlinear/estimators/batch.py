@@ -98,7 +98,7 @@ class BatchPerceptronClassifier(LinearClassifier):
             labels = distinct_labels(y)
             if start is None:
                 self._check_classes(labels)
-            weights = self._weights(BatchPerceptron(self.tie), y, sample_weight)
+            weights = self._weights(BatchPerceptron(self.tie), y, sample_weight=sample_weight)
             if weights is not None:
                 _check_weighted_classes(y, weights)
             title = type(self).__name__ if self.verbose else ""

@@ -18,6 +18,7 @@ from onlinear.estimators.patience import (
     Answer,
     falls_fast,
     has_learned,
+    has_stalled,
     is_separable,
     stalls,
     until_separated,
@@ -28,7 +29,7 @@ from onlinear.runs import Convergence, converge
 from onlinear.runs.converge import PassCounts, Stop
 
 _AVERAGED, _ROUNDS = 6, 20_000
-"""Passes and rounds after which an average hardly changes; both must have been made."""
+"""Passes and rounds after which an average hardly changes. On examples that nothing separates, the rounds will do."""
 _MORE_ORDERS = 3
 """Random orders whose averages are added to the first."""
 _CORRECTED = 100
@@ -85,7 +86,9 @@ class Fitting:
 
     def average(self, rule: Any, start: State) -> Convergence:
         """Average over the few passes in which that helps."""
-        done = self.loop(rule, start, self._averaged(), stalls)
+        enough = -(-_ROUNDS // self.y.size)
+        passes = self._at_most(max(_AVERAGED, enough))
+        done = self.loop(rule, start, passes, lambda passes: len(passes) >= enough and has_stalled(passes))
         return done if done.halted else replace(done, reason=f"averaged over {counted(done.passes, 'pass')}")
 
     def separate_or_average(self, start: State, averaging: State, *, centred: bool) -> Convergence:
@@ -99,7 +102,7 @@ class Fitting:
             Whether a run may start from averages, near the centre of all separators.
         """
         first = self.average(averaging.rule, averaging)
-        stalled = first.passes < self._averaged() and not first.halted
+        stalled = not first.halted and has_stalled(self.passes)
         if centred and (first.halted or (falls_fast(self.passes) and not stalled)):
             corrected = self._correct(first, averaging, start)
             if corrected.halted:
@@ -120,9 +123,8 @@ class Fitting:
         predicts other examples better than the separator that a single order leads to (Herbrich, Graepel & Campbell
         (2001), Bayes point machines, JMLR 1).
         """
-        passes, rule = self._averaged(), averaging.rule
         seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
-        runs = [first, *(self.loop(rule, averaging, passes, seed=seed) for seed in seeds)]
+        runs = [first, *(self.loop(averaging.rule, averaging, first.passes, seed=seed) for seed in seeds)]
         centre = sealed(np.sum([weights_of(run.state.final) for run in runs], axis=0))
         return self.loop(start.rule, replace(start, arrays=centre, origin=centre), self._at_most(_CORRECTED))
 
@@ -151,10 +153,6 @@ class Fitting:
         """Print a line about the progress, if there is a title."""
         if self.title:
             sys.stdout.write(f"[{self.title}] {words}\n")
-
-    def _averaged(self) -> int:
-        """Return over how many passes to average."""
-        return self._at_most(max(_AVERAGED, -(-_ROUNDS // self.y.size)))
 
     def _at_most(self, passes: int) -> int:
         return passes if self.max_iter is None else min(passes, self.max_iter)

@@ -117,7 +117,7 @@ class OnlineLinearClassifier(LinearClassifier):
             if self.new_classes:
                 self._check_classes(distinct_labels(state.classes, y))
             rule = self._learning_rule(state)
-            weights = self._weights(rule, y, sample_weight)
+            weights = self._weights(rule, y, state.classes, sample_weight=sample_weight)
             return run(rule, X, y, state=state, sample_weight=weights, trace=trace, new_classes=bool(self.new_classes))
 
     def _fitted(self, fitting: Fitting, rule: Any, state: State, *, resumes: bool) -> Convergence:

@@ -56,6 +56,11 @@ def stalls(passes: Sequence[PassCounts]) -> bool:
     return share > _HARDLY_FEWER or (n >= _TREND and share > max(_RISING, _share(steps[: n // 2])))
 
 
+def has_stalled(passes: Sequence[PassCounts]) -> bool:
+    """Tell whether the passes have stalled at any time."""
+    return any(stalls(passes[: n + 1]) for n in range(len(passes)))
+
+
 def has_learned(passes: Sequence[PassCounts]) -> bool:
     """Tell, after 2, 4, 8, … passes, whether the second half of them made no mistakes, or hardly fewer than the first.
 

@@ -32,7 +32,7 @@ class PerceptronClassifier(OnlineLinearClassifier):
         examples (`fit` only). There are no certificates for weighted steps.
     average : {"auto", True, False}
         False: the weights are those of the perceptron. True: they are averaged over all rounds
-        (`onlinear.rules.AveragedPerceptron`); `fit` makes six passes, or more if there are few examples. "auto": `fit`
+        (`onlinear.rules.AveragedPerceptron`); `fit` makes a few passes, more if there are few examples. "auto": `fit`
         averages if it cannot separate the examples. If it can, it starts from the sum of averages over four random
         orders, and corrects that until it separates the examples; such weights mostly predict others better. (Where
         that takes long, or `shuffle` is False, they are the perceptron's.) `partial_fit` averages if `fit` has.
@@ -84,7 +84,7 @@ class PerceptronClassifier(OnlineLinearClassifier):
     >>> noisy, y = onlinear.datasets.noisy(n=1000, seed=0)
     >>> model = onlinear.PerceptronClassifier().fit(noisy, y)
     >>> model.run_.reason
-    'averaged over 2 passes; no vector separates these examples: those in rows ... cancel exactly'
+    'averaged over 20 passes; no vector separates these examples: those in rows ... cancel exactly'
     """
 
     def __init__(
