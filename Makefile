@@ -36,6 +36,7 @@ bench: $(READY)
 	@$(BIN)/python benchmarks/ratios.py
 	@$(BIN)/python benchmarks/rules.py
 	@$(BIN)/python benchmarks/faces.py
+	@$(BIN)/python benchmarks/fit.py
 	@$(BIN)/python benchmarks/streams.py
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/theory.py

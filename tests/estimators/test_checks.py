@@ -8,24 +8,27 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import onlinear
-from onlinear.rules import MarginPerceptron
+from onlinear.rules import AROW, MarginPerceptron, NormalizedAdaGrad
 
 pytestmark = pytest.mark.slow
 
-# Many of the checks' examples cannot be separated: all passes are made, and fewer than the default will do.
 ESTIMATORS = [
     onlinear.AutoClassifier(),
     onlinear.AutoClassifier(new_classes=True, shuffle=False),
-    onlinear.PerceptronClassifier(max_iter=100),
+    onlinear.PerceptronClassifier(),
+    onlinear.PerceptronClassifier(average=True, intercept_scaling=3.0),
+    onlinear.PerceptronClassifier(average=False, early_stopping=True, max_iter=100),
     onlinear.PerceptronClassifier(tie="negative", fit_intercept=False, shuffle=False, max_iter=20),
     onlinear.PerceptronClassifier(new_classes=True, random_state=None, max_iter=50),
-    onlinear.MarginPerceptronClassifier(max_iter=50),
+    onlinear.MarginPerceptronClassifier(),
     onlinear.MarginPerceptronClassifier(margin=0.01, normalized=True, tie="positive", max_iter=50),
-    onlinear.BatchPerceptronClassifier(max_iter=50),
+    onlinear.BatchPerceptronClassifier(),
     onlinear.BatchPerceptronClassifier(schedule="1/k", fit_intercept=False, max_iter=50),
-    onlinear.WinnowClassifier(max_iter=50),
+    onlinear.WinnowClassifier(),
     onlinear.WinnowClassifier(beta=0.1, threshold=2.0, binarize=0.5, shuffle=False, max_iter=50),
-    onlinear.OnlineClassifier(max_iter=50),
+    onlinear.OnlineClassifier(),
+    onlinear.OnlineClassifier(AROW()),
+    onlinear.OnlineClassifier(NormalizedAdaGrad(), early_stopping=True),
     onlinear.OnlineClassifier(MarginPerceptron(margin=0.5, normalized=False), new_classes=True, max_iter=50),
 ]
 

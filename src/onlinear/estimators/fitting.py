@@ -131,7 +131,7 @@ class Fitting:
     def answer(self, classes: NDArray[Any], fit_intercept: bool) -> Answer:
         """Tell whether the examples that have a weight are separable; the answer is kept."""
         if self._answer is None:
-            rows = slice(None) if self.weights is None else np.flatnonzero(self.weights)
+            rows = slice(None) if self.weights is None else np.flatnonzero(np.asarray(self.weights))
             self._answer = is_separable(self.X[rows], self.y[rows], classes, fit_intercept=fit_intercept)
         return self._answer
 
