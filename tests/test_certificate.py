@@ -13,11 +13,14 @@ import onlinear
 from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
 from onlinear.rules import (
     AROW,
+    AdaGrad,
     AveragedPerceptron,
     FixedShare,
     Majority,
     MarginPerceptron,
     Member,
+    OnlineGradient,
+    PassiveAggressive,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
@@ -124,9 +127,31 @@ CASES = {
             Perceptron(), X, y, classes=range(3), start=(np.eye(3), np.ones(3)), fit_intercept=True
         ),
     ),
+    "averaged": (SEPARABLE, lambda X, y: onlinear.run(AveragedPerceptron("positive"), X, y, fit_intercept=True)),
+    "averaged, a start": (SEPARABLE, lambda X, y: onlinear.run(AveragedPerceptron(), X, y, start=np.ones(4))),
+    "averaged, not separable": (NOISY, lambda X, y: onlinear.run(AveragedPerceptron(), [(X, y)] * 2)),
+    "averaged, halting": (SEPARABLE, lambda X, y: onlinear.converge(AveragedPerceptron(), X, y)),
+    "averaged, classes": (THREE, lambda X, y: onlinear.run(AveragedPerceptron(), X, y, classes=range(3))),
+    "PA": (SEPARABLE, lambda X, y: onlinear.run(PassiveAggressive(variant="PA"), [(X, y)] * 3, normalize=True)),
+    "PA, halting": (SEPARABLE, lambda X, y: onlinear.converge(PassiveAggressive(variant="PA"), X, y)),
+    "PA, not separable": (NOISY, lambda X, y: onlinear.run(PassiveAggressive(variant="PA"), X, y)),
+    "PA, classes": (
+        THREE,
+        lambda X, y: onlinear.run(PassiveAggressive(variant="PA"), X, y, classes=range(3), fit_intercept=True),
+    ),
+    "PA-I": (SEPARABLE, lambda X, y: onlinear.run(PassiveAggressive(2.0, tie="negative"), X, y)),
+    "PA-I, not separable": (NOISY, lambda X, y: onlinear.run(PassiveAggressive(0.5), X, y, fit_intercept=True)),
+    "PA-I, a start": (NOISY, lambda X, y: onlinear.run(PassiveAggressive(0.5), X, y, start=np.ones(3))),
+    "PA-I, halting": (SEPARABLE, lambda X, y: onlinear.converge(PassiveAggressive(), X, y)),
+    "PA-I, classes": (THREE, lambda X, y: onlinear.run(PassiveAggressive(), X, y, classes=range(3))),
+    "PA-II": (NOISY, lambda X, y: onlinear.run(PassiveAggressive(0.1, "PA-II"), [(X, y)] * 3)),
+    "no mistake bound": (SEPARABLE, lambda X, y: onlinear.run(AROW(), X, y)),
+    "no mistake bound, classes": (THREE, lambda X, y: onlinear.run(AdaGrad(), X, y, classes=range(3))),
     "winnow": (DISJUNCTION, lambda X, y: onlinear.run(Winnow(beta=0.5), X, y)),
     "winnow, no disjunction": (THRESHOLD, lambda X, y: onlinear.run(Winnow(), X, y)),
     "majority": (ADVICE, lambda X, y: onlinear.run(WeightedMajority(0.25), X, y)),
+    "no share": (ADVICE, lambda X, y: onlinear.run(FixedShare(0.25, 0.0), X, y)),
+    "fixed share": (ADVICE, lambda X, y: onlinear.run(FixedShare(0.25), X, y)),
     "halving": (PERFECT, lambda X, y: onlinear.run(WeightedMajority(1.0), X, y)),
     "randomized": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority(0.25, seed=3), X, y)),
     "anytime": (ADVICE, lambda X, y: onlinear.run(RandomizedWeightedMajority("anytime"), [(X, y)] * 2)),
@@ -177,9 +202,28 @@ THEOREMS = {
     "classes, batch": {"P10"},
     "classes, not separable": set(),
     "classes, a start": set(),
+    "averaged": {"P1", "P5", "P12"},
+    "averaged, a start": {"P2"},
+    "averaged, not separable": {"P5"},
+    "averaged, halting": {"P1"},
+    "averaged, classes": {"P13"},
+    "PA": {"PA"},
+    "PA, halting": {"PA"},
+    "PA, not separable": {"P12"},
+    "PA, classes": {"PA"},
+    "PA-I": {"PA-I", "P12"},
+    "PA-I, not separable": {"PA-I", "P12"},
+    "PA-I, a start": set(),
+    "PA-I, halting": set(),
+    "PA-I, classes": set(),
+    "PA-II": {"PA-II"},
+    "no mistake bound": {"P12"},
+    "no mistake bound, classes": set(),
     "winnow": {"Winnow", "P12"},
     "winnow, no disjunction": {"P12"},
     "majority": {"Weighted", "P12"},
+    "no share": {"Weighted", "P12"},
+    "fixed share": {"P12"},
     "halving": {"Halving", "P12"},
     "randomized": {"Randomised", "P12"},
     "anytime": {"Anytime"},
@@ -276,7 +320,8 @@ def altered(record, path):
     "case",
     [
         *("intercept", "not separable", "halting, random", "batch", "winnow", "randomized"),
-        *("classes, intercept", "classes, not separable", "members", "members, classes"),
+        *("classes, intercept", "classes, not separable", "averaged", "PA, classes", "PA-II"),
+        *("members", "members, classes"),
     ],
 )
 def test_every_altered_entry_is_found_out(certificates, case):
@@ -450,6 +495,91 @@ def test_ones_own_comparator():
     X, y = DISJUNCTION
     with pytest.raises(ParameterError, match="a comparator is for the perceptron"):
         onlinear.certify(onlinear.run(Winnow(), X, y), X, y, np.ones(8))
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (SEPARABLE, {"fit_intercept": True}),
+        (SEPARABLE, {"start": np.ones(4)}),
+        (NOISY, {}),
+        (THREE, {"classes": range(3)}),
+    ],
+)
+def test_the_averaged_perceptron_is_bounded_in_its_updates(data, options):
+    """It learns like the perceptron: what the theorems allow for those mistakes, they allow for its updates."""
+    runs = [onlinear.run(one, *data, **options) for one in (Perceptron(), AveragedPerceptron())]
+    learned, averaged = (onlinear.certify(run, *data).record["bounds"] for run in runs)
+    alike = [entry for entry in learned if entry["of"] == "mistakes"]
+    assert alike
+    assert [entry for entry in averaged if "P12" not in entry["theorem"]] == [{**e, "of": "updates"} for e in alike]
+    assert {entry["actual"] for entry in alike} == {runs[1].updates}
+
+
+@pytest.mark.parametrize("case", ["PA", "PA-I, not separable", "PA-II"])
+def test_the_passive_aggressive_bound_is_that_of_the_theorem(certificates, case):
+    (X, y), make = CASES[case]
+    run, certificate = make(X, y), certificates[case]
+    [bound] = [bound for bound in certificate.bounds if "Passive" in bound.theorem]
+    variant, C = run.rule.variant, run.rule.C
+    Z = X / np.linalg.norm(X, axis=1, keepdims=True) if run.state.normalize else X
+    Z = np.hstack([np.ones((len(Z), 1)), Z]) if run.state.fit_intercept else Z
+    R2 = np.square(Z).sum(axis=1).max()
+    if variant == "PA":
+        u = np.array(certificate.record["margins"]["learned"]["weights"])
+        value = R2 * (u @ u) / (y * (Z @ u)).min() ** 2
+    else:
+        u = np.array(certificate.record["comparator"])
+        losses = np.maximum(0.0, 1.0 - y * (Z @ u)) ** (1 if variant == "PA-I" else 2)
+        factor = max(R2, 1.0 / C) if variant == "PA-I" else R2 + 0.5 / C
+        value = factor * (u @ u + 2.0 * C * losses.sum() * (run.rounds // len(y)))
+    assert bound.value == pytest.approx(value)
+    assert run.mistakes <= bound.mistakes
+    assert bound.of == "mistakes"
+    assert bound.declared == ("rounding decided no prediction",)
+
+
+def test_another_comparator_of_a_passive_aggressive_run_is_no_better():
+    X, y = NOISY
+    run = onlinear.run(PassiveAggressive(0.2, "PA-II"), X, y)
+    best = onlinear.certify(run, X, y)
+    u = np.array(best.record["comparator"])
+    for other in (0.9 * u, 1.1 * u, np.zeros(3), onlinear.best_comparator(X, y).weights):
+        mine = onlinear.certify(run, X, y, other)
+        mine.verify(X, y)
+        assert best.tightest.value <= mine.tightest.value
+    huge = onlinear.certify(run, X, y, np.full(3, 1e308))
+    assert short_names(huge) == {"P12"}
+    assert "(PA-II)  does not apply: a number in it is too large for a float" in repr(huge)
+    with pytest.raises(ParameterError, match="comparator: "):
+        onlinear.certify(onlinear.run(PassiveAggressive(), 8 * X, y), 8 * X, y, np.full(3, 1e308))
+    with pytest.raises(ParameterError, match="a comparator is for the perceptron"):
+        onlinear.certify(onlinear.run(PassiveAggressive(variant="PA"), X, y), X, y, u)
+
+
+@pytest.mark.parametrize("rule_", [AROW(), OnlineGradient(), PassiveAggressive(0.01)], ids=repr)
+def test_a_run_with_sample_weights_has_no_certificate(rule_):
+    X, y = NOISY
+    run = onlinear.run(rule_, X, y, sample_weight=np.linspace(0.5, 2.0, len(y)))
+    with pytest.raises(DataError, match="no certificate for a run with sample weights"):
+        onlinear.certify(run, X, y)
+    onlinear.certify(onlinear.run(rule_, X, y, sample_weight=np.ones(len(y))), X, y).verify(X, y)
+
+
+def test_why_no_passive_aggressive_bound_applies(certificates):
+    reasons = {
+        "PA, not separable": "no vector is known that separates the examples",
+        "PA-I, a start": "it did not start from the rule's own first weights",
+        "PA-I, halting": "it applies to rounds in the order of the examples",
+        "PA-I, classes": "it is about two classes",
+    }
+    for case, reason in reasons.items():
+        excluded = certificates[case].record["excluded"]
+        assert [entry["reason"] for entry in excluded if "Passive" in entry["theorem"]] == [reason]
+    X, y = np.tile([[1e-162, 0.0], [0.0, 1e-162]], (20, 1)), [1, -1] * 20
+    certificate = onlinear.certify(onlinear.run(PassiveAggressive(), X, y), X, y)
+    assert "(PA-I)" in repr(certificate)
+    assert "scale the inputs" in repr(certificate)
 
 
 def test_an_outcome_of_other_examples_is_refused():

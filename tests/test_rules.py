@@ -430,7 +430,7 @@ def running_norm(run):
     return math.sqrt(run.state.arrays.norm[0] + run.state.arrays.norm[1])
 
 
-def test_the_margin_perceptron_keeps_the_norm_with_an_intercept():
+def test_the_norm_of_a_long_run():
     X, y = onlinear.datasets.noisy(n=5000, d=30, seed=0)
     run = onlinear.run(MarginPerceptron(0.5), X, y, fit_intercept=True)
     norm = math.hypot(*run.weights, run.intercept)

@@ -23,16 +23,15 @@ from onlinear.errors import AssumptionError, DataError, ParameterError
 from onlinear.rules import (
     FixedShare,
     MarginPerceptron,
+    PassiveAggressive,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
     Winnow,
     add,
-    dot,
     index,
     rule,
     size,
-    squared_norm,
     value,
 )
 from onlinear.theory import ClassPairs, Examples, bounds
@@ -567,36 +566,12 @@ def test_multiclass_finds_a_comparator_and_refuses_others():
 # The wider family
 
 
-@rule(additive=True)
-class PassiveAggressive(NamedTuple):
-    """τ = min(C, ℓ/(‖x‖² + D)): PA has C infinite and D = 0, PA-I D = 0, PA-II D = 1/(2C) and no other limit."""
-
-    C: float
-    D: float
-    tie: str = "mistake"
-
-    def start(self, n):
-        return np.zeros(n)
-
-    def score(self, w, x):
-        return dot(w, x)
-
-    def update(self, w, x, y, score, mistake):
-        loss = 1.0 - y * score
-        length = squared_norm(x) + self.D
-        if loss <= 0.0 or length == 0.0:
-            return 0.0
-        tau = min(self.C, loss / length)
-        add(w, tau * y, x)
-        return tau
-
-
 @given(data=comparable(), tie=ties)
 def test_passive_aggressive(data, tie):
     X, y, u = data
     bound = bounds.passive_aggressive(X, y, u, **options(u))
     assert agrees(bound.value, exact(X, y, u).difficulty, 1e-15)
-    run = onlinear.run(PassiveAggressive(1e300, 0.0, tie), X, y, **options(u))
+    run = onlinear.run(PassiveAggressive(variant="PA", tie=tie), X, y, **options(u))
     assert run.mistakes <= bound.mistakes
 
 
@@ -614,13 +589,11 @@ def test_passive_aggressive_where_nothing_separates(data, C, variant, tie, scale
     truth, c = exact(X, y, u), Fraction(C)
     losses = [max(Fraction(0), 1 - a) for a in truth.agreements]
     if variant == "PA-I":
-        rule_ = PassiveAggressive(C, 0.0, tie)
         formula = max(truth.R2, 1 / c) * (truth.U2 + 2 * c * sum(losses))
     else:
-        rule_ = PassiveAggressive(1e300, 1 / (2 * C), tie)
         formula = (truth.R2 + 1 / (2 * c)) * (truth.U2 + 2 * c * sum(loss**2 for loss in losses))
     assert agrees(bound.value, formula)
-    assert onlinear.run(rule_, X, y).mistakes <= bound.mistakes
+    assert onlinear.run(PassiveAggressive(C, variant, tie), X, y).mistakes <= bound.mistakes
 
 
 @pytest.mark.parametrize("variant", ["PA-I", "PA-II"])
@@ -628,9 +601,9 @@ def test_passive_aggressive_needs_no_separator(variant, monkeypatch):
     X, y = onlinear.datasets.noisy(margin=0.3, n=300, d=4, flip=0.05, seed=0)
     bound = bounds.passive_aggressive(X, y, C=0.5, variant=variant)
     u = onlinear.best_comparator(X, y).weights
-    assert bound == bounds.passive_aggressive(X, y, u, C=0.5, variant=variant)
-    rule_ = PassiveAggressive(0.5, 0.0) if variant == "PA-I" else PassiveAggressive(1e300, 1.0)
-    assert onlinear.run(rule_, X, y).mistakes <= bound.mistakes
+    scaled = [bounds.passive_aggressive(X, y, a * u, C=0.5, variant=variant).value for a in np.linspace(0.0, 3.0, 61)]
+    assert bound.value <= min(scaled)
+    assert onlinear.run(PassiveAggressive(0.5, variant), X, y).mistakes <= bound.mistakes
     with pytest.raises(AssumptionError, match="no separator is known"):
         bounds.passive_aggressive(X, y)
     # What cannot be is refused before anything is searched for.

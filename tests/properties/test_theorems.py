@@ -4,6 +4,7 @@ Data are multiples of 1/16, so potentials are exact; where a margin is irrationa
 compared squared, or with a comparator whose margin is known as a fraction.
 """
 
+import copy
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -16,13 +17,17 @@ from hypothesis import assume, given
 import onlinear
 from exact_oracle import squared_largest_margin
 from onlinear import Potentials
+from onlinear.errors import VerificationError
 from onlinear.rules import (
+    AveragedPerceptron,
     MarginPerceptron,
+    PassiveAggressive,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
     Winnow,
 )
+from onlinear.theory import Certificate
 from strategies import TIES, advice, examples, real, separable
 
 
@@ -93,6 +98,50 @@ def test_p4_inner_product_and_norm_at_every_mistake(data, tie):
         # The alignment: kγ ≤ ⟨w,u⟩ ≤ ‖w‖ for unit u.
         assert inner**2 <= square * norm
     assert trace.updates.tolist() == trace.mistakes.tolist()
+
+
+@given(data=separable(), tie=st.sampled_from(TIES), passes=st.integers(1, 3))
+def test_p1_bounds_the_updates_of_the_averaged_perceptron(data, tie, passes):
+    X, y, u = data
+    radius, margin, norm = geometry(X, y, u)
+    run = onlinear.run(AveragedPerceptron(tie), [(X, y)] * passes)
+    assert run.updates * margin**2 <= radius * norm
+
+
+@given(data=separable(max_rows=12, max_width=3), tie=st.sampled_from(TIES), passes=st.integers(1, 3))
+def test_pa_the_losses_of_separable_rounds_are_bounded(data, tie, passes):
+    """The sum of the squared losses, of which each mistake has at least 1, is at most R²‖u‖² for y⟨u,x⟩ ≥ 1."""
+    X, y, u = data
+    radius, margin, norm = geometry(X, y, u)
+    run = onlinear.run(PassiveAggressive(variant="PA", tie=tie), [(X, y)] * passes, trace=True)
+    losses = np.maximum(0.0, 1.0 - np.tile(y, passes) * run.trace.scores)
+    bound = radius * norm / margin**2
+    assert run.mistakes <= np.square(losses).sum() <= float(bound) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
+@given(
+    data=real(max_rows=10, max_width=3),
+    C=st.sampled_from([0.03, 1.0, 20.0]),
+    tie=st.sampled_from(TIES),
+    passes=st.integers(1, 2),
+    options=st.fixed_dictionaries({"fit_intercept": st.booleans(), "normalize": st.booleans()}),
+)
+def test_certificates_of_passive_aggressive_runs(variant, data, C, tie, passes, options):
+    X, y = data
+    run = onlinear.run(PassiveAggressive(C, variant, tie), [(X, y)] * passes, **options)
+    certificate = onlinear.certify(run, X, y)
+    certificate.verify(X, y)
+    found = [bound for bound in certificate.bounds if bound.theorem.endswith(f"({variant})")]
+    if variant == "PA" and not certificate.margin.separable:
+        assert found == []
+    else:
+        assert [run.mistakes <= bound.mistakes for bound in found] == [True]
+        false = copy.deepcopy(certificate.record)
+        [entry] = [entry for entry in false["bounds"] if entry["theorem"] == found[0].theorem]
+        entry["value"] = np.nextafter(entry["value"], 0.0)
+        with pytest.raises(VerificationError, match=r"bounds\[0\]\.value"):
+            Certificate(false).verify(X, y)
 
 
 @pytest.mark.parametrize(

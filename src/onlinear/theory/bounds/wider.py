@@ -15,10 +15,11 @@ from onlinear.engine.rows import Row
 from onlinear.errors import ParameterError
 from onlinear.rounding import UNIT
 from onlinear.rules.rule import rule
+from onlinear.theory.bounds.additive import NO_OTHER_ROUNDS
 from onlinear.theory.bounds.arguments import check_at_least
 from onlinear.theory.bounds.bound import EXACT, Bound
 from onlinear.theory.bounds.geometry import FROM_ZERO, separating_geometry
-from onlinear.theory.bounds.witnesses import find_comparator
+from onlinear.theory.bounds.witnesses import find_scaled_comparator
 from onlinear.theory.check.exact import float_down, float_up, root_up, squared
 from onlinear.theory.check.extremes import squared_radius
 from onlinear.theory.check.hinge import hinge_sum, squared_hinge_sum
@@ -42,7 +43,7 @@ def passive_aggressive(
     variant: Variant = "PA",
     **options: Unpack[Opening],
 ) -> Bound:
-    """Return the bound on the mistakes of a passive-aggressive algorithm in one pass.
+    """Return the bound on the mistakes of a passive-aggressive algorithm: in one pass, and for PA over any number.
 
     PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1 throughout; a u with another functional margin is scaled to 1.
     PA-I: M ≤ max(R², 1/C)(‖u‖² + 2CΣℓ), and PA-II: M ≤ (R² + 1/(2C))(‖u‖² + 2CΣℓ²), for every u, with
@@ -52,7 +53,7 @@ def passive_aggressive(
     ----------
     u : array, or pair (array, float)
         The comparator, and its intercept. Default: for PA a separator with nearly the largest margin; for the
-        others, which need no separator, `onlinear.best_comparator`.
+        others, which need no separator, the best multiple of `onlinear.best_comparator`.
     C : float
         C > 0 for PA-I and PA-II; PA has no C.
     variant : {"PA", "PA-I", "PA-II"}
@@ -80,18 +81,18 @@ def passive_aggressive(
             declared=(FROM_ZERO, EXACT),
             quantities=geometry.quantities(),
         )
-    vector = find_comparator(examples) if u is None else examples.vector("u", u)
-    C = float(C)
+    C, power = float(C), 1 if variant == "PA-I" else 2
+    vector = find_scaled_comparator(examples, C, power) if u is None else examples.vector("u", u)
     c, R2, norm = Fraction(C), squared_radius(examples).value, squared(vector)
-    if variant == "PA-I":
+    if power == 1:
         loss, factor = hinge_sum(examples, vector), max(R2, 1 / c)
     else:
         loss, factor = squared_hinge_sum(examples, vector), R2 + 1 / (2 * c)
     return Bound(
         float_up(factor * (norm + 2 * c * Fraction(loss))) if math.isfinite(loss) else math.inf,
         _THEOREM[variant],
-        checked=(f"R and the losses are taken over all {examples.n:,} examples",),
-        declared=(FROM_ZERO, "each example is seen once", EXACT),
+        checked=(f"R and the losses are taken over all {examples.n:,} rounds",),
+        declared=(FROM_ZERO, NO_OTHER_ROUNDS, EXACT),
         quantities={"radius": root_up(R2), "norm": root_up(norm), "C": C, "losses": loss},
     )
 

@@ -6,7 +6,7 @@ from onlinear.engine.flat import Floats
 from onlinear.errors import AssumptionError
 from onlinear.theory.check.interval import learned_kind
 from onlinear.theory.examples import Examples
-from onlinear.theory.search.comparator import best_comparator
+from onlinear.theory.search.comparator import best_comparator, scaled_comparator
 from onlinear.theory.search.hard_margin import margin_interval
 
 
@@ -21,3 +21,8 @@ def find_separator(examples: Examples) -> Floats:
 def find_comparator(examples: Examples) -> Floats:
     """Return the vector that makes the hinge bound (P5) smallest, the intercept first."""
     return best_comparator(examples).whole
+
+
+def find_scaled_comparator(examples: Examples, C: float, power: int) -> Floats:
+    """Return the multiple of that vector that makes ‖u‖² + 2CΣℓ^power smallest, the intercept first."""
+    return scaled_comparator(examples, find_comparator(examples), C, power)

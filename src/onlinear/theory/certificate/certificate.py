@@ -29,7 +29,7 @@ from onlinear.theory.certificate.replay import (
     options_of,
     replay,
 )
-from onlinear.theory.certificate.statements import PROGRESSIVE, not_progressive
+from onlinear.theory.certificate.statements import EQUAL_STEPS, PROGRESSIVE, not_progressive
 from onlinear.theory.certificate.structure import check_structure
 from onlinear.theory.certificate.witnesses import find_witnesses
 from onlinear.theory.certificate.wording import in_current_words
@@ -62,7 +62,8 @@ def certify(
     X, y : matrix and labels
         The examples of the run, in their order; without y, blocks ``(X, y)`` that can be iterated again.
     comparator : array, or pair (array, float), optional
-        The vector for the perceptron hinge bound (P5). Default: the one that makes it smallest.
+        The vector for the perceptron hinge bound (P5), or for that of PA-I or PA-II. Default: one that makes the bound
+        (nearly) as small as possible.
     delta : float
         The probability with which a probabilistic statement may fail.
     progress : callable, optional
@@ -89,13 +90,15 @@ def certify(
         raise ParameterError(f"delta is {delta!r}; it must be a number with 0 < delta < 1")
     votes = run.rule.inputs == "advice" or bool(run.state.members)
     examples = open_examples(X, y, options_of(run), votes=votes)
-    equal_steps = not isinstance(run, BatchRun) or run.schedule == "constant"
-    additive = [state for state in run.state.members or (run.state,) if state.rule.additive and state.rule.weighted]
-    if equal_steps and any(state.steps != state.updates for state in additive):
+    states = [state for state in run.state.members or (run.state,) if isinstance(state.rule, EQUAL_STEPS)]
+    scheduled = isinstance(run, BatchRun) and run.schedule != "constant"
+    if not scheduled and any(state.steps != state.updates for state in states):
         raise ParameterError("the run has learned with sample weights; the theorems assume equal steps")
     description = describe_run(run, examples.n)
     checksum = run.state.checksum
     added = "there is no certificate if classes were added during the run; " if run.state.multiclass else ""
+    if run.rule.weighted and not equal_steps:
+        added += "there is no certificate for a run with sample weights; "
     if checksum is not None and checksum != examples.checksum(description["procedure"]["passes"]):
         raise DataError(f"{added}these are not the examples of the run, or not in its order: their checksums differ")
     again = replay(description, X, y, run.rule)

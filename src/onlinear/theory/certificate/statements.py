@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from onlinear.errors import AssumptionError, ParameterError, RuleError
+from onlinear.rules.averaged import AveragedPerceptron
+from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.experts import FixedShare, RandomizedWeightedMajority, WeightedMajority
 from onlinear.rules.majority import Majority
+from onlinear.rules.passive_aggressive import PassiveAggressive
 from onlinear.rules.perceptron import MarginPerceptron, Perceptron
 from onlinear.rules.rule import as_number
 from onlinear.rules.winnow import Winnow
@@ -33,6 +37,7 @@ from onlinear.theory.bounds.generalization import risk
 from onlinear.theory.bounds.geometry import FROM_ZERO
 from onlinear.theory.bounds.margins import margin_perceptron, normalized_margin_perceptron
 from onlinear.theory.bounds.multiclass import ALL_FROM_ZERO, multiclass
+from onlinear.theory.bounds.wider import passive_aggressive
 from onlinear.theory.bounds.winnow import FROM_ONE, winnow
 from onlinear.theory.check.order import order_of
 from onlinear.theory.examples import Examples
@@ -75,12 +80,24 @@ REPLAYED = frozenset({FROM_ZERO, ALL_FROM_ZERO, FROM_ONE, EQUAL, NO_OTHER_ROUNDS
 
 PROGRESSIVE = "Progressive validation (P12)"
 
+EQUAL_STEPS = (Perceptron, MarginPerceptron, AveragedPerceptron, BatchPerceptron)
+"""Rules whose steps add up rows: the size of each is the weight of the example."""
+
 _SHORT = 2.0**-480
 """Squares of rows at least this long are far above the smallest floats."""
 _NO_SEPARATOR = "no vector is known that separates the examples"
 _DISORDER = "their labels are not in random order"
 _TOO_LARGE = "a number in it is too large for a float"
 _STARTED = "it did not start from the rule's own first weights"
+_UNDERFLOW = "scores of rows this short underflow; scale the inputs"
+_ORDER = "it applies to rounds in the order of the examples"
+
+
+def uses_comparator(rule: Any) -> bool:
+    """Tell whether a theorem about the rule holds for every vector, separator or not."""
+    if isinstance(rule, PassiveAggressive):
+        return rule.variant != "PA"
+    return isinstance(rule, Perceptron | AveragedPerceptron)
 
 
 def statements(case: Case) -> Iterator[Statement | Excluded]:
@@ -91,13 +108,17 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
         yield from _majority(case, rule)
         yield _progressive_validation(case)
         return
-    if rule.inputs == "real" and _underflows(case.examples):
-        yield Excluded("Perceptron theorems (P1 to P12)", "scores of rows this short underflow; scale the inputs")
+    if isinstance(rule, EQUAL_STEPS) and _underflows(case.examples):
+        yield Excluded("Perceptron theorems (P1 to P12)", _UNDERFLOW)
         return
     if isinstance(outcome, BatchRun):
         yield from _batch(case, outcome)
     elif isinstance(rule, Perceptron):
-        yield from _perceptron(case) if case.pairs is None else _multiclass(case, case.pairs)
+        yield from _perceptron(case)
+    elif isinstance(rule, AveragedPerceptron):
+        yield from _as_updates(outcome, _perceptron(case))
+    elif isinstance(rule, PassiveAggressive):
+        yield _passive_aggressive(case, rule)
     elif isinstance(rule, MarginPerceptron):
         yield from _margin_perceptron(case, rule)
     elif isinstance(rule, Winnow):
@@ -135,6 +156,9 @@ def _underflows(examples: Examples) -> bool:
 
 
 def _perceptron(case: Case) -> Iterator[Statement | Excluded]:
+    if case.pairs is not None:
+        yield _multiclass(case, case.pairs)
+        return
     mistakes, u, v = case.outcome.mistakes, case.separator, case.start
     if v is not None:
         yield _with(u, "Perceptron warm-start bound (P2)", lambda u: warm_start(case.examples, u=u, start=v), mistakes)
@@ -143,25 +167,47 @@ def _perceptron(case: Case) -> Iterator[Statement | Excluded]:
     theorem = "Perceptron hinge bound (P5)"
     if case.comparator is not None and case.passes is not None:
         whole = case.examples.repeated(case.passes)
-        yield _unless("", theorem, lambda: _hinge(whole, case.comparator), mistakes)
+        yield _comparing(theorem, lambda: hinge(whole, u=case.comparator), mistakes)
     else:
-        yield Excluded(theorem, "it applies to rounds in the order of the examples")
+        yield Excluded(theorem, _ORDER)
 
 
-def _hinge(whole: Examples, u: Any) -> Bound:
-    try:
-        return hinge(whole, u=u)
-    except RuleError as error:  # its scores overflow
-        raise ParameterError(f"comparator: {error}") from error
-
-
-def _multiclass(case: Case, pairs: ClassPairs) -> Iterator[Statement | Excluded]:
+def _multiclass(case: Case, pairs: ClassPairs) -> Statement | Excluded:
     theorem, reason = "Multiclass perceptron mistake bound (P13)", _started(case)
     if reason:
-        yield Excluded(theorem, reason)
-    else:
-        mistakes = case.outcome.mistakes
-        yield _with(case.separator, theorem, lambda u: multiclass(pairs, U=pairs.split(u)), mistakes)
+        return Excluded(theorem, reason)
+    return _with(case.separator, theorem, lambda u: multiclass(pairs, U=pairs.split(u)), case.outcome.mistakes)
+
+
+def _as_updates(outcome: Run, said: Iterable[Statement | Excluded]) -> Iterator[Statement | Excluded]:
+    """Yield what is said about the perceptron's mistakes of a rule that learns like it but predicts otherwise."""
+    for one in said:
+        yield Statement(replace(one.bound, of="updates"), outcome.updates) if isinstance(one, Statement) else one
+
+
+def _passive_aggressive(case: Case, rule: PassiveAggressive) -> Statement | Excluded:
+    theorem, mistakes = f"Passive-aggressive mistake bound ({rule.variant})", case.outcome.mistakes
+    reason = _started(case) or (_UNDERFLOW if _underflows(case.examples) else "")
+    if reason:
+        return Excluded(theorem, reason)
+    if rule.variant == "PA":
+        return _with(
+            case.separator, theorem, lambda u: _of_pairs(case, passive_aggressive(case.examples, u=u)), mistakes
+        )
+    if case.pairs is not None:
+        return Excluded(theorem, "it is about two classes")
+    if case.comparator is None or case.passes is None:
+        return Excluded(theorem, _ORDER)
+    whole, u, C = case.examples.repeated(case.passes), case.comparator, float(rule.C)
+    return _comparing(theorem, lambda: passive_aggressive(whole, u=u, C=C, variant=rule.variant), mistakes)
+
+
+def _of_pairs(case: Case, bound: Bound) -> Bound:
+    """Return a bound in whose words the pairs of an example's class and another are no examples."""
+    if case.pairs is None:
+        return bound
+    pairs = "pairs of an example's class and another"
+    return replace(bound, checked=tuple(words.replace("examples", pairs) for words in bound.checked))
 
 
 def _margin_perceptron(case: Case, rule: MarginPerceptron) -> Iterator[Statement | Excluded]:
@@ -266,6 +312,13 @@ def _with(u: Any, theorem: str, bound: Callable[[Any], Bound], actual: float) ->
     if u is None:
         return Excluded(theorem, _NO_SEPARATOR)
     return _unless("", theorem, lambda: bound(u), actual)
+
+
+def _comparing(theorem: str, bound: Callable[[], Bound], actual: float) -> Statement | Excluded:
+    try:
+        return _unless("", theorem, bound, actual)
+    except RuleError as error:  # the comparator's scores overflow
+        raise ParameterError(f"comparator: {error}") from error
 
 
 def _unless(reason: str, theorem: str, bound: Callable[[], Bound], actual: float) -> Statement | Excluded:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
-from onlinear.rules.perceptron import Perceptron
+from onlinear.rules.passive_aggressive import PassiveAggressive
 from onlinear.runs.converge import Convergence
 from onlinear.runs.outcome import Run
 from onlinear.theory.certificate.record import Data, combination_record, margin_kinds
 from onlinear.theory.certificate.replay import options_of
+from onlinear.theory.certificate.statements import uses_comparator
 from onlinear.theory.check.interval import MarginInterval, OnStep
 from onlinear.theory.check.verdict import Inseparable, Separable
 from onlinear.theory.examples import Examples
-from onlinear.theory.search.comparator import best_comparator
+from onlinear.theory.search.comparator import best_comparator, scaled_comparator
 from onlinear.theory.search.decide import separability
 from onlinear.theory.search.hard_margin import margin_interval
 from onlinear.theory.voted import VotedExamples
@@ -24,10 +26,11 @@ _NONE: dict[str, Any] = {"margins": None, "separability": None, "comparator": No
 def find_witnesses(run: Run, data: Data, comparator: Any, progress: OnStep | None) -> dict[str, Any]:
     """Search for separators, combinations and the comparator."""
     options = options_of(run)
-    compares = isinstance(run.rule, Perceptron) and not isinstance(run, Convergence) and options["start"] is None
+    compares = uses_comparator(run.rule) and not isinstance(run, Convergence) and options["start"] is None
     compares = compares and not run.state.multiclass
     if comparator is not None and not compares:
-        raise ParameterError("a comparator is for the perceptron on two classes, from 0, in the order of the examples")
+        rules = "the perceptron, averaged or not, PA-I and PA-II"
+        raise ParameterError(f"a comparator is for {rules}: on two classes, from 0, in the order of the examples")
     examples = data.seen
     if isinstance(examples, VotedExamples):
         return _NONE
@@ -44,9 +47,19 @@ def find_witnesses(run: Run, data: Data, comparator: Any, progress: OnStep | Non
             learned["weights"] = _whole(verdict, examples)
     u = None
     if compares:
-        found = best_comparator(examples, progress=progress) if comparator is None else None
-        u = (found.whole if found else examples.vector("comparator", comparator)).tolist()
+        given = comparator is not None
+        u = examples.vector("comparator", comparator) if given else _comparator(run, examples, progress)
+        u = u.tolist()
     return {"margins": margins, "separability": combination, "comparator": u}
+
+
+def _comparator(run: Run, examples: Examples, progress: OnStep | None) -> Floats:
+    """Return the vector that makes a bound on a run's mistakes nearly as small as possible."""
+    u, rule = best_comparator(examples, progress=progress).whole, run.rule
+    if isinstance(rule, PassiveAggressive):
+        whole = examples.repeated(run.rounds // examples.n)
+        u = scaled_comparator(whole, u, float(rule.C), 1 if rule.variant == "PA-I" else 2)
+    return u
 
 
 def _whole(vector: Any, examples: Examples) -> list[float]:

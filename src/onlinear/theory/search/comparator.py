@@ -28,6 +28,8 @@ _DAMPING = 0.3
 _PATIENCE = 10
 """A cut is dropped after this many steps without use."""
 _USED = 1e-7
+_READINGS, _TRIED = 6, 33
+"""How often the examples are read for the best multiple of a comparator, and how many multiples are tried each time."""
 _FEW = 1e-13
 """More than what a few hundred roundings cost, relative to their result."""
 
@@ -227,6 +229,30 @@ def best_comparator(
         radius=R,
         steps=tuple(steps),
     )
+
+
+def scaled_comparator(examples: Examples, u: Floats, C: float, power: int) -> Floats:
+    """Return the multiple of u, from 0 on, that makes ‖u‖² + 2CΣ max(0, 1 − y⟨u,x⟩)^power nearly as small as possible.
+
+    The sum is convex in the multiple: each reading of the examples tries several, and the best of them has the minimum
+    between its neighbours.
+    """
+    norm, factor = accurate_norm(u), 2.0 * C * examples.passes
+    # At the minimum ‖u‖² is not above the sum at 0.
+    low, high = 0.0, math.sqrt(factor * examples.once.n) / norm if norm > 0.0 else 0.0
+    if not 0.0 < high < math.inf:
+        return u
+    for _ in range(_READINGS):
+        scales = np.linspace(low, high, _TRIED)
+        with np.errstate(over="ignore"):
+            sums = [
+                (np.maximum(0.0, 1.0 - np.outer(part.y * part.scores, scales)) ** power).sum(axis=0)
+                for part in examples.once.scores(u)
+            ]
+            costs = (scales * norm) ** 2 + factor * np.sum(sums, axis=0)
+        k = int(np.argmin(costs))
+        low, high = scales[max(0, k - 1)], scales[min(k + 1, _TRIED - 1)]
+    return u * float(scales[k])
 
 
 def _cut(examples: Examples, learner: Learner, u: Floats) -> tuple[Cut, float]:
