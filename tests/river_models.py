@@ -16,8 +16,8 @@ from onlinear.rules import MarginPerceptron, Member, add, dot, rule, squared_nor
 
 
 @rule(additive=True, linear=True)
-class PassiveAggressive(NamedTuple):
-    C: float = 1.0
+class Relaxation(NamedTuple):
+    factor: float = 1.0
 
     def start(self, n):
         return np.zeros(n)
@@ -29,9 +29,9 @@ class PassiveAggressive(NamedTuple):
         loss = 1.0 - y * score
         if loss <= 0.0 or squared_norm(x) == 0.0:
             return 0.0
-        tau = min(self.C, loss / squared_norm(x))
-        add(w, tau * y, x)
-        return tau
+        step = self.factor * loss / squared_norm(x)
+        add(w, step * y, x)
+        return step
 
 
 MODELS = {
@@ -44,9 +44,9 @@ MODELS = {
     "winnow, other": WinnowClassifier(threshold=2.5, beta=0.5, binarize=0.25),
     "any rule": OnlineClassifier(),
     "a rule of ours": OnlineClassifier(MarginPerceptron(margin=0.5, normalized=True), fit_intercept=False),
-    "a rule of the user's": OnlineClassifier(PassiveAggressive(C=0.5)),
+    "a rule of the user's": OnlineClassifier(Relaxation(factor=0.5)),
     "majority": AutoClassifier(),
-    "majority of two": AutoClassifier([Member(MarginPerceptron(margin=0.5), normalize=True), PassiveAggressive()]),
+    "majority of two": AutoClassifier([Member(MarginPerceptron(margin=0.5), normalize=True), Relaxation()]),
 }
 MANY_CLASSES = {name: model for name, model in MODELS.items() if model._multiclass}
 

@@ -19,6 +19,7 @@ from onlinear.rules import (
     AROW,
     SCW,
     MarginPerceptron,
+    PassiveAggressive,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
@@ -91,8 +92,8 @@ def test_numbers_of_any_kind_become_plain_ones():
 
 
 @rule(additive=True)
-class PassiveAggressive(NamedTuple):
-    C: float = 1.0
+class Relaxation(NamedTuple):
+    factor: float = 1.0
 
     def start(self, n):
         return np.zeros(n)
@@ -104,9 +105,9 @@ class PassiveAggressive(NamedTuple):
         loss = 1.0 - y * score
         if loss <= 0.0 or squared_norm(x) == 0.0:
             return 0.0
-        tau = min(self.C, loss / squared_norm(x))
-        add(w, tau * y, x)
-        return tau
+        step = self.factor * loss / squared_norm(x)
+        add(w, step * y, x)
+        return step
 
 
 @rule(additive=True)
@@ -164,14 +165,16 @@ def test_own_rule_gets_what_the_built_in_ones_get(data):
         assert run.margin_upper_bound == built_in.margin_upper_bound
 
 
-def test_passive_aggressive_as_ones_own():
+def test_steps_of_any_size():
     data = onlinear.datasets.separable(0.1, n=2000, d=10, seed=0)
-    run = onlinear.run(PassiveAggressive(C=1e9), *data)
-    # PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1, and its margin bound uses λ = τ.
+    run = onlinear.run(Relaxation(), *data)
+    # With a factor of 1 it is PA: M ≤ R²‖u‖² where y⟨u,x⟩ ≥ 1. Its margin bound adds up these steps.
+    same = onlinear.run(PassiveAggressive(variant="PA"), *data)
+    assert (run.weights.tolist(), run.margin_upper_bound) == (same.weights.tolist(), same.margin_upper_bound)
     assert run.mistakes <= 1 / 0.1**2
     assert run.margin_upper_bound >= 0.1
     assert run.updates > run.mistakes
-    zeros = onlinear.run(PassiveAggressive(), [[1.0, 0.0], [0.0, 0.0]], [1, -1])
+    zeros = onlinear.run(Relaxation(), [[1.0, 0.0], [0.0, 0.0]], [1, -1])
     assert zeros.updates == 1
 
 

@@ -40,7 +40,7 @@ from strategies import TIES, advice, as_layout, binary, examples, in_blocks, lab
 
 
 @rule(additive=True)
-class PassiveAggressive(NamedTuple):
+class EverySize(NamedTuple):
     """Steps of every size."""
 
     def start(self, n):
@@ -94,7 +94,7 @@ ADDITIVE = [
     *map(Perceptron, TIES),
     MarginPerceptron(0.3, normalized=True),
     MarginPerceptron(3.0, normalized=False),
-    PassiveAggressive(),
+    EverySize(),
 ]
 WINNOWS = [
     Winnow(),
@@ -267,7 +267,7 @@ def test_long_runs():
 
 
 @pytest.mark.parametrize(
-    "rule_", [PassiveAggressive(), MarginPerceptron(0.3, normalized=True), RandomizedWeightedMajority()], ids=repr
+    "rule_", [EverySize(), MarginPerceptron(0.3, normalized=True), RandomizedWeightedMajority()], ids=repr
 )
 @given(data=st.data())
 def test_a_trace_leaves_the_run_as_it_is(rule_, data):

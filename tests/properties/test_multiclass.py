@@ -19,10 +19,10 @@ from strategies import BLOCKS, LAYOUTS, as_layout, in_blocks, many_classes, real
 
 
 @rule(additive=True, linear=True)
-class PassiveAggressive(NamedTuple):
+class Relaxation(NamedTuple):
     """Written for two classes; it uses the row's whole algebra."""
 
-    C: float = 1.0
+    factor: float = 1.0
 
     def start(self, n):
         return np.zeros(n)
@@ -34,9 +34,9 @@ class PassiveAggressive(NamedTuple):
         loss = 1.0 - y * score
         if loss <= 0.0 or squared_norm(x) == 0.0:
             return 0.0
-        tau = min(self.C, loss / squared_norm(x))
-        add(w, tau * y, x)
-        return tau
+        step = self.factor * loss / squared_norm(x)
+        add(w, step * y, x)
+        return step
 
 
 @rule(additive=True, linear=True)
@@ -137,15 +137,15 @@ def test_a_rule_taken_apart_is_the_same_rule(data):
 def test_a_rule_of_ones_own_learns_pairs(data, intercept):
     X, y, k = data
     assume(k > 2)
-    run = onlinear.run(PassiveAggressive(0.5), X, y, classes=range(k), fit_intercept=intercept)
+    run = onlinear.run(Relaxation(0.5), X, y, classes=range(k), fit_intercept=intercept)
     W = np.zeros((k, X.shape[1] + 1))
     for x, right in zip(np.column_stack([X, np.full(len(X), float(intercept))]), y, strict=True):
         totals = W @ x
         wrong = int(np.argmax(np.where(np.arange(k) == right, -np.inf, totals)))
         square = 2.0 * float(x @ x)
-        tau = min(0.5, max(0.0, 1.0 - (totals[right] - totals[wrong])) / square) if square else 0.0
-        W[right] += tau * x
-        W[wrong] -= tau * x
+        step = 0.5 * max(0.0, 1.0 - (totals[right] - totals[wrong])) / square if square else 0.0
+        W[right] += step * x
+        W[wrong] -= step * x
     assert np.allclose(np.column_stack([run.weights, run.intercept]), W, rtol=1e-9, atol=1e-9)
 
 

@@ -97,7 +97,7 @@ def certify(
     description = describe_run(run, examples.n)
     checksum = run.state.checksum
     added = "there is no certificate if classes were added during the run; " if run.state.multiclass else ""
-    if run.rule.weighted and not equal_steps:
+    if run.rule.weighted and not states:
         added += "there is no certificate for a run with sample weights; "
     if checksum is not None and checksum != examples.checksum(description["procedure"]["passes"]):
         raise DataError(f"{added}these are not the examples of the run, or not in its order: their checksums differ")
