@@ -317,12 +317,12 @@ def test_the_commands_take_any_number_of_classes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, y = examples(12)
     as_libsvm(tmp_path / "data.svm", X, y)
-    start, *_, end = lines_of("train", "data.svm", "-o", "model")
+    start, *_, end = lines_of("train", "--rule", "perceptron", "data.svm", "-o", "model")
     plain = onlinear.run(Perceptron(), onlinear.open_stream("data.svm"))
     assert (start["labels"], end["mistakes_by_class"]) == (list(range(12)), list(plain.mistakes_by_class))
     assert "labels: 12: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …\n" in run("train", "data.svm").stderr
     run("convert", "data.svm", "-o", "data.arrow")
-    run("train", "data.arrow", "-o", "converted")
+    run("train", "--rule", "perceptron", "data.arrow", "-o", "converted")
     assert onlinear.load("converted").weights.tolist() == plain.weights.tolist()
     [compared] = [one for one in lines_of("compare", "data.svm", "--rules", "perceptron") if one["event"] == "end"]
     assert compared["mistakes"] == plain.mistakes
@@ -332,7 +332,7 @@ def test_the_commands_take_any_number_of_classes(tmp_path, monkeypatch):
     assert "the labels are 3: 0, 1, 2; declare all labels" in failed.stderr
     assert "'1,2,1' has a label twice" in run("train", "data.svm", "--classes", "1,2,1", code=2).stderr
     added = onlinear.run(Perceptron(), onlinear.open_stream("data.svm"), new_classes=True)
-    for command in (["train"], ["compare", "--rules", "perceptron"]):
+    for command in (["train", "--rule", "perceptron"], ["compare", "--rules", "perceptron"]):
         *_, end = lines_of(*command, "data.svm", "--new-classes")
         assert (end["labels"], end["mistakes_by_class"]) == (list(range(12)), list(added.mistakes_by_class))
 

@@ -264,7 +264,12 @@ def first_lines(*arguments):
 
 def test_columns_are_shown_at_the_start(here):
     written(here / "data.csv", "zip,age,town,label\n8000,1,a,0\n8001,2,b,1\n")
-    for command in (["train"], ["compare", "--rules", "perceptron"], ["certify"], ["convert", "-o", "data.arrow"]):
+    for command in (
+        ["train", "--rule", "perceptron"],
+        ["compare", "--rules", "perceptron"],
+        ["certify"],
+        ["convert", "-o", "data.arrow"],
+    ):
         first, second, *_ = first_lines(*command, "data.csv", "--kind", "zip=category")
         assert first == "columns: 2 categories (zip, town), 1 number (age), label label"
         assert second == "labels: 0 → negative, 1 → positive"
@@ -278,17 +283,25 @@ def test_columns_are_shown_at_the_start(here):
 def test_many_columns_are_shown_in_one_line(here):
     names = [f"x{i}" for i in range(1000)]
     written(here / "data.csv", ",".join([*names, "label"]) + "\n" + ",".join(["1"] * 1001) + "\n" + "0," * 1000 + "0\n")
-    first, *_ = first_lines("train", "data.csv")
+    first, *_ = first_lines("train", "--rule", "perceptron", "data.csv")
     assert first == f"columns: 1,000 numbers ({', '.join(names[:10])} and 990 more), label label"
 
 
 def test_what_the_first_row_was_taken_for_is_said_where_it_could_be_wrong(here):
     written(here / "data.csv", "1,2,0\n3,1,1\n")
-    assert "it is data, and columns are numbered from 0 (--header" in first_lines("train", "data.csv", "--label", 2)[1]
-    assert first_lines("train", "data.csv", "--label", 2, "--no-header")[1].startswith("labels: ")
+    assert (
+        "it is data, and columns are numbered from 0 (--header"
+        in first_lines("train", "--rule", "perceptron", "data.csv", "--label", 2)[1]
+    )
+    assert first_lines("train", "--rule", "perceptron", "data.csv", "--label", 2, "--no-header")[1].startswith(
+        "labels: "
+    )
     written(here / "iris.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n")
-    assert "names of the columns (--no-header if it is data)" in first_lines("train", "iris.csv", "--label", 2)[1]
-    first, second, *_ = first_lines("train", "iris.csv", "--label", 2, "--no-header")
+    assert (
+        "names of the columns (--no-header if it is data)"
+        in first_lines("train", "--rule", "perceptron", "iris.csv", "--label", 2)[1]
+    )
+    first, second, *_ = first_lines("train", "--rule", "perceptron", "iris.csv", "--label", 2, "--no-header")
     assert first == "columns: 2 numbers (0, 1), label 2"
     assert second.startswith("labels: ")
 

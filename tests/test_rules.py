@@ -435,7 +435,7 @@ def running_norm(run):
 
 def test_the_norm_of_a_long_run():
     X, y = onlinear.datasets.noisy(n=5000, d=30, seed=0)
-    run = onlinear.run(MarginPerceptron(0.5), X, y, fit_intercept=True)
+    run = onlinear.run(MarginPerceptron(0.5, normalized=True), X, y, fit_intercept=True)
     norm = math.hypot(*run.weights, run.intercept)
     assert running_norm(run) == pytest.approx(norm, rel=1e-13)
     # A bound on the error since the start, when ‖w‖ was 0: it is small, but not nothing.
@@ -447,7 +447,7 @@ def test_the_margin_perceptron_computes_the_norm_afresh_after_cancellation():
     X = np.array([[2.0**30, 1.0], [-(2.0**30), 1.0], *[[0.0, 1.0 / 3.0]] * 1500])
     y = np.ones(len(X), dtype=int)
     for rounds, updates in ((1023, 2), (1024, 3), (1100, 79)):
-        run = onlinear.run(MarginPerceptron(1e9), X[:rounds], y[:rounds], classes=(-1, 1))
+        run = onlinear.run(MarginPerceptron(1e9, normalized=True), X[:rounds], y[:rounds], classes=(-1, 1))
         assert run.updates == updates
         doubt, square = run.state.arrays.norm[2], float(np.square(run.weights).sum())
         assert (doubt < 2**-30 * square) == (updates > 2)

@@ -97,7 +97,7 @@ def uses_comparator(rule: Any) -> bool:
     """Tell whether a theorem about the rule holds for every vector, separator or not."""
     if isinstance(rule, PassiveAggressive):
         return rule.variant != "PA"
-    return isinstance(rule, Perceptron | AveragedPerceptron)
+    return isinstance(rule, Perceptron) or (isinstance(rule, AveragedPerceptron) and rule.margin == 0.0)
 
 
 def statements(case: Case) -> Iterator[Statement | Excluded]:
@@ -116,7 +116,7 @@ def statements(case: Case) -> Iterator[Statement | Excluded]:
     elif isinstance(rule, Perceptron):
         yield from _perceptron(case)
     elif isinstance(rule, AveragedPerceptron):
-        yield from _as_updates(outcome, _perceptron(case))
+        yield from _averaged(case, rule)
     elif isinstance(rule, PassiveAggressive):
         yield _passive_aggressive(case, rule)
     elif isinstance(rule, MarginPerceptron):
@@ -208,6 +208,14 @@ def _of_pairs(case: Case, bound: Bound) -> Bound:
         return bound
     pairs = "pairs of an example's class and another"
     return replace(bound, checked=tuple(words.replace("examples", pairs) for words in bound.checked))
+
+
+def _averaged(case: Case, rule: AveragedPerceptron) -> Iterator[Statement | Excluded]:
+    """Yield the bounds on the updates, which are those of the perceptron or of the margin perceptron."""
+    if rule.margin == 0.0:
+        yield from _as_updates(case.outcome, _perceptron(case))
+    else:
+        yield from _margin_perceptron(case, MarginPerceptron(rule.margin, normalized=False))
 
 
 def _margin_perceptron(case: Case, rule: MarginPerceptron) -> Iterator[Statement | Excluded]:
