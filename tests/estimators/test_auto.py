@@ -138,3 +138,10 @@ def test_new_classes_and_weights():
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.decision_function(rows).shape == (150, 3)
     assert model.score(*IRIS) > 0.8
+
+
+def test_a_majority_has_a_classifier_of_its_own():
+    model = onlinear.OnlineClassifier(Majority())
+    assert clone(model).get_params()["rule"] == Majority()
+    with pytest.raises(ParameterError, match=r"use onlinear\.AutoClassifier"):
+        model.fit(X, Y)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from onlinear.errors import OnlinearError, ParameterError
+from onlinear.errors import ParameterError
 from onlinear.estimators.online import OnlineLinearClassifier
+from onlinear.estimators.voting import why_two_classes
 from onlinear.rules import Perceptron
+from onlinear.rules.majority import Majority
 from onlinear.rules.rule import check_rule, is_rule
-from onlinear.runs.probe import check_many_classes
 
 
 class OnlineClassifier(OnlineLinearClassifier):
@@ -69,7 +70,7 @@ class OnlineClassifier(OnlineLinearClassifier):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, also those of the rule, as ``rule__parameter``."""
         params: dict[str, Any] = super().get_params(deep=False)
-        if deep and is_rule(type(self.rule)):
+        if deep and is_rule(type(self.rule)) and not isinstance(self.rule, Majority):
             params |= {f"rule__{name}": value for name, value in self.rule._asdict().items()}
         return params
 
@@ -89,15 +90,13 @@ class OnlineClassifier(OnlineLinearClassifier):
         return self
 
     def _only_two_classes(self) -> str:
-        try:
-            check_many_classes(self._rule())
-        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
-            return str(error)
-        return ""
+        return why_two_classes(self._rule)
 
     def _rule(self) -> Any:
         rule: Any = Perceptron() if self.rule is None else self.rule
         check_rule(rule)
+        if isinstance(rule, Majority):
+            raise ParameterError("a Majority is a classifier of its own: use onlinear.AutoClassifier(members, vote)")
         if rule.inputs == "advice":
             raise ParameterError(f"{type(rule).__name__} learns from experts' advice; use onlinear.ExpertsClassifier")
         return rule

@@ -16,9 +16,8 @@ from onlinear.checks import check_integers
 from onlinear.data.matrices import check_matrix
 from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
-from onlinear.errors import DataError, OnlinearError, ParameterError
+from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.base import (
-    RunClassifier,
     all_or_nothing,
     as_text,
     check_discrete,
@@ -27,13 +26,13 @@ from onlinear.estimators.base import (
     extended_state,
     one_of_two,
 )
+from onlinear.estimators.voting import VotingClassifier, why_two_classes
 from onlinear.rules.majority import Majority
 from onlinear.runs import Run, State, run, state_before
-from onlinear.runs.probe import check_many_classes
 from onlinear.theory import Certificate, certify
 
 
-class AutoClassifier(RunClassifier):
+class AutoClassifier(VotingClassifier):
     """The weighted majority of several rules: nothing to choose, and nothing to tune.
 
     In the first pass every example is predicted before it is learned from, by each rule and by their vote: the mistakes
@@ -161,22 +160,6 @@ class AutoClassifier(RunClassifier):
         X, y = self._examples(X, y, reset=False)
         return certify(self.run_, X, y)
 
-    @property
-    def expert_mistakes_(self) -> NDArray[np.int64] | None:
-        """The number of mistakes of each member in the first pass."""
-        return self.run_.expert_mistakes
-
-    @property
-    def regret_(self) -> int | None:
-        """The majority's mistakes beyond those of the best member."""
-        return self.run_.regret
-
-    @property
-    def weights_(self) -> Floats:
-        """The weights of the members, which sum to 1."""
-        shares: Floats = self.run_.weights / self.run_.weights.sum()
-        return shares
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -189,11 +172,7 @@ class AutoClassifier(RunClassifier):
 
     def _only_two_classes(self) -> str:
         """Return why there can be no more than two classes; nothing if there can."""
-        try:
-            check_many_classes(self._rule())
-        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
-            return str(error)
-        return ""
+        return why_two_classes(self._rule)
 
     def _orders(self, n: int) -> Iterator[NDArray[np.intp]]:
         """Yield the order of the examples in each pass."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from onlinear.data.matrices import check_matrix
 from onlinear.data.one_label import show
 from onlinear.engine.flat import Floats
-from onlinear.errors import DataError, OnlinearError, ParameterError
+from onlinear.errors import DataError, ParameterError
 from onlinear.estimators.advice import (
     AdviceMatrix,
     Encoding,
@@ -27,23 +27,22 @@ from onlinear.estimators.advice import (
     train_experts,
 )
 from onlinear.estimators.base import (
-    RunClassifier,
     all_or_nothing,
     as_text,
     check_discrete,
     checked_list,
     distinct_labels,
 )
+from onlinear.estimators.voting import VotingClassifier, why_two_classes
 from onlinear.rules.confidence import AROW
 from onlinear.rules.experts import WeightedMajority
 from onlinear.rules.rule import check_rule
 from onlinear.runs import Run, run, state_before
 from onlinear.runs.learner import classes_of
-from onlinear.runs.probe import check_many_classes
 from onlinear.theory import Certificate, certify
 
 
-class ExpertsClassifier(RunClassifier):
+class ExpertsClassifier(VotingClassifier):
     """Combine online classifiers by weighted majority, instead of choosing one of them beforehand.
 
     For each example in turn, every expert predicts, the rule predicts from their advice, and then all experts learn the
@@ -196,27 +195,6 @@ class ExpertsClassifier(RunClassifier):
         """The trained experts."""
         return list(self.named_experts_.values())
 
-    @property
-    def expert_mistakes_(self) -> NDArray[np.int64] | None:
-        """The number of mistakes of each expert; None if the rule does not count them."""
-        return self.run_.expert_mistakes
-
-    @property
-    def regret_(self) -> int | None:
-        """The rule's mistakes beyond those of the best expert so far."""
-        return self.run_.regret
-
-    @property
-    def expected_mistakes_(self) -> float | None:
-        """The exact expected number of mistakes of a randomised rule, given the advice; None if it is deterministic."""
-        return self.run_.expected_mistakes
-
-    @property
-    def weights_(self) -> Floats:
-        """The weights of the experts, which sum to 1."""
-        shares: Floats = self.run_.weights / self.run_.weights.sum()
-        return shares
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, also the experts by name, and their parameters as ``name__parameter``."""
         params: dict[str, Any] = super().get_params(deep=False)
@@ -279,12 +257,9 @@ class ExpertsClassifier(RunClassifier):
 
     def _only_two_classes(self) -> str:
         """Return why there can be no more than two classes; nothing if there can."""
-        try:
-            check_many_classes(self._rule())
-        except (OnlinearError, TypeError, ValueError, AttributeError) as error:  # a user's rule may raise any of these
-            return str(error)
         limited = (name for name, expert in name_experts(self.experts) if not has_many_classes(expert))
-        return next((f"the expert {name!r} supports only two" for name in limited), "")
+        experts = next((f"the expert {name!r} supports only two" for name in limited), "")
+        return why_two_classes(self._rule) or experts
 
     def _untrained_experts(self, classes: int | None = None) -> Any:
         """Return untrained copies of the experts, by name."""
