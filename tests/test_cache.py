@@ -206,7 +206,7 @@ def test_commands_survive_damage_and_announce_what_they_compile(tmp_path, monkey
     model = tmp_path / "model"
 
     def announced(*options):
-        words = command("train", tmp_path / "data.svm", "-o", model, *options)
+        words = command("train", "--rule", "perceptron", tmp_path / "data.svm", "-o", model, *options)
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr
         lines = done.stderr.splitlines()

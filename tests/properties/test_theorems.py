@@ -104,7 +104,7 @@ def test_p4_inner_product_and_norm_at_every_mistake(data, tie):
 def test_p1_bounds_the_updates_of_the_averaged_perceptron(data, tie, passes):
     X, y, u = data
     radius, margin, norm = geometry(X, y, u)
-    run = onlinear.run(AveragedPerceptron(tie), [(X, y)] * passes)
+    run = onlinear.run(AveragedPerceptron(tie=tie), [(X, y)] * passes)
     assert run.updates * margin**2 <= radius * norm
 
 
