@@ -91,8 +91,8 @@ def test_advice_that_helps():
     assert warning_of(perceptron.set_params(max_iter=None), X, y).endswith("those in rows 1, 2 cancel exactly")
     assert perceptron.n_iter_ == 128
     assert warning_of(winnow.set_params(max_iter=None), X, y).endswith("more passes would hardly help")
-    wide = np.eye(4, 80)
-    wide[3] = wide[2]  # which contradict each other; but with three classes there are too many weights to ask
+    wide = np.eye(4, 300)
+    wide[3] = wide[2]  # which contradict each other; but there are too many features to ask
     said = warning_of(perceptron, wide, [0, 1, 2, 0])
     assert said.endswith("whether any vector separates these examples is not known")
     fresh = onlinear.PerceptronClassifier().partial_fit(wide, [0, 1, 2, 0], classes=range(3))

@@ -98,3 +98,18 @@ def test_the_best_of_all_batches():
     # Proven inseparable, it does not make a thousand passes.
     default = onlinear.BatchPerceptronClassifier(verbose=0).fit(X, y)
     assert default.run_.reason.startswith("gave up after 64 passes")
+
+
+def test_two_classes_prove_it_for_all():
+    """The check of all 26 classes together would be too large; two of them contradict each other."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 26, 4000)
+    X = np.hstack([np.eye(26)[y], rng.standard_normal((4000, 2))])
+    similar = np.isin(y, [7, 19])
+    X[similar, :26] = 1.0
+    answer = is_separable(X, y, np.arange(26), fit_intercept=True)
+    assert answer.separable is False
+    rows = [int(row) for row in answer.words.split("rows ")[1].split(" cancel")[0].split(", ") if row != "…"]
+    assert set(y[rows]) == {7, 19}
+    # With a single class left, there is no such pair.
+    assert is_separable(X[y == 3], y[y == 3], np.arange(26), fit_intercept=True).separable is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,7 +26,7 @@ _FEWER, _RISING, _HARDLY_FEWER = 0.6, 0.7, 0.8
 is mostly below the first of these; on other data it tends to 1."""
 _TREND = 32
 """Passes from which it counts that this rises."""
-_SAMPLED, _NARROW = 20_000, 200
+_SAMPLED, _NARROW = 10_000, 200
 """The largest number of entries of a sample, and of weights, for a check that takes tenths of a second at most."""
 _ENTRIES, _PAIRED, _WIDTH = 3_000_000, 300_000, 100
 """The largest number of entries of the examples, or of pairs of classes, and of weights for a check of all examples: it
@@ -139,33 +139,52 @@ def until_separated(
 def is_separable(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercept: bool) -> Answer:
     """Tell whether some vector separates the examples, if that can be found out in a few seconds.
 
-    If a random sample is inseparable, so are the examples; that takes less time.
+    If a part of them is inseparable, so are all; parts are checked first, which takes less time.
     """
-    others = classes.size - 1 if classes.size > 2 else 0
-    entries = (X.nnz if hasattr(X, "nnz") else X.size) * max(1, 2 * others)
-    width = X.shape[1] * (others + 1)
-    if width > _NARROW:
-        return UNKNOWN
-    some = np.random.default_rng(0).permutation(y.size)[: max(1, _SAMPLED * y.size // max(1, entries))]
-    if some.size < y.size:
-        verdict = _verdict(X[some], y[some], classes, others, fit_intercept)
+    for rows, labels in _parts(X, y, classes):
+        pairs = labels.size - 1 if labels.size > 2 else 0
+        examples = (
+            ClassPairs(X[rows], y[rows], labels, fit_intercept=fit_intercept).seen
+            if pairs
+            else Examples(X[rows], y[rows], fit_intercept=fit_intercept, classes=labels)
+        )
+        verdict = separability(examples)
         if isinstance(verdict, Inseparable):
-            return _cancel(some[verdict.rows // max(1, others)])
-        if entries > (_PAIRED if others else _ENTRIES) or width > _WIDTH:
-            return UNKNOWN
-    verdict = _verdict(X, y, classes, others, fit_intercept)
-    if isinstance(verdict, Separable):
-        return Answer(separable=True, words="some vector separates them")
-    return _cancel(verdict.rows // max(1, others)) if isinstance(verdict, Inseparable) else UNKNOWN
+            listed = np.unique(rows[verdict.rows // max(1, pairs)]).tolist()
+            few = ", ".join(map(str, listed[:6])) + (", …" if len(listed) > 6 else "")
+            return Answer(False, f"no vector separates these examples: those in rows {few} cancel exactly")
+        if rows.size == y.size and isinstance(verdict, Separable):
+            return Answer(True, "some vector separates these examples")
+    return UNKNOWN
 
 
-def _verdict(X: Any, y: NDArray[Any], classes: NDArray[Any], others: int, fit_intercept: bool) -> Any:
-    if others:
-        return separability(ClassPairs(X, y, classes, fit_intercept=fit_intercept).seen)
-    return separability(Examples(X, y, fit_intercept=fit_intercept, classes=classes))
+def _parts(X: Any, y: NDArray[Any], classes: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:
+    """Yield rows to check, with their classes: samples of two similar classes and of all, then all, if they are few."""
+    n, width = X.shape
+    if width > _NARROW:
+        return
+    entries = max(1, X.nnz if hasattr(X, "nnz") else X.size)
+    shuffled, many = np.random.default_rng(0).permutation(n), classes.size > 2
+    if many:
+        pair = _most_similar(X, y)
+        if pair.size == 2:
+            yield shuffled[np.isin(y[shuffled], pair)][: max(1, _SAMPLED * n // entries)], pair
+        # With a vector for each class, an example stands for a pair of its class and each other one.
+        width, entries = width * classes.size, entries * 2 * (classes.size - 1)
+    if width > _NARROW:
+        return
+    sample = shuffled[: max(1, _SAMPLED * n // entries)]
+    if sample.size < n:
+        yield sample, classes
+    if sample.size == n or (entries <= (_PAIRED if many else _ENTRIES) and width <= _WIDTH):
+        yield np.arange(n), classes
 
 
-def _cancel(rows: NDArray[np.intp]) -> Answer:
-    listed = np.unique(rows).tolist()
-    few = ", ".join(map(str, listed[:6])) + (", …" if len(listed) > 6 else "")
-    return Answer(separable=False, words=f"no vector separates these examples: those in rows {few} cancel exactly")
+def _most_similar(X: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """Return the two labels whose examples have the nearest means; a single one, if there is no other."""
+    labels = np.unique(y)
+    means = np.vstack([np.asarray(X[np.flatnonzero(y == label)].mean(axis=0)).ravel() for label in labels])
+    squares = (means**2).sum(axis=1)
+    distances = squares[:, None] + squares - 2.0 * means @ means.T
+    np.fill_diagonal(distances, np.inf)
+    return labels[np.unique(np.unravel_index(np.argmin(distances), distances.shape))]
