@@ -32,11 +32,11 @@ class Base:
 
 
 class Averaged(Base):
-    """Freund & Schapire 1999: predict with the mean of the weights after each round."""
+    """Freund & Schapire 1999: predict with the mean of the weights after each round. A margin b is not in the paper."""
 
-    def __init__(self, n):
+    def __init__(self, n, b=0.0, progressive=True):
         super().__init__(n)
-        self.past = []
+        self.b, self.progressive, self.past = b, progressive, []
 
     @property
     def shown(self):
@@ -45,11 +45,11 @@ class Averaged(Base):
         return [math.fsum(column) / len(self.past) for column in zip(*self.past, strict=True)]
 
     def score(self, x):
-        return dot(self.shown, x)
+        return dot(self.shown if self.progressive else self.w, x)
 
     def step(self, x, y, a):
-        edge = abs(dot(self.w, x)) or 1.0
-        if y * dot(self.w, x) <= 0:
+        edge = abs(y * dot(self.w, x) - self.b) or 1.0
+        if y * dot(self.w, x) <= self.b:
             self.move(a * y, x)
         self.past.append(list(self.w))
         return edge

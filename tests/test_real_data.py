@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file, load_wine
-from sklearn.preprocessing import StandardScaler
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler, normalize
 
 import onlinear
 from onlinear.rules import Perceptron
@@ -19,6 +21,11 @@ def libsvm(name):
     if not path.exists():
         pytest.skip(f"{name} is not at hand")
     return load_svmlight_file(path)
+
+
+def narrow(X):
+    """The same matrix with indices of 32 bits: scikit-learn's classifiers take no others."""
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -91,3 +98,28 @@ def test_a9a(intercept):
     found = onlinear.best_comparator(X, y, fit_intercept=intercept)
     assert found.gap <= 0.01
     assert onlinear.run(Perceptron(), X, y, fit_intercept=intercept).mistakes <= found.bound
+
+
+def test_fit_is_as_accurate_as_averaged_gradient_descent_on_adults():
+    X, y = libsvm("a9a")
+    test, labels = load_svmlight_file(FILES / "a9a" / "a9a.t", n_features=X.shape[1])
+    theirs = SGDClassifier(average=True, random_state=0).fit(narrow(X), y).score(narrow(test), labels)
+    scores = [onlinear.PerceptronClassifier(random_state=seed).fit(X, y).score(test, labels) for seed in range(5)]
+    assert min(scores) > theirs - 0.005
+    assert max(scores) - min(scores) < 0.005
+
+
+@pytest.mark.parametrize("name", ["subjectivity", "sms", "proscons"])
+@pytest.mark.parametrize("unit", [False, True])
+def test_fit_is_as_accurate_as_averaged_gradient_descent_on_text(name, unit):
+    X, y = libsvm(name)
+    X = normalize(X) if unit else X
+    differences = []
+    for seed in range(8):
+        *parts, learned, asked = train_test_split(X, y, test_size=0.2, random_state=seed, stratify=y)
+        train, test = map(narrow, parts)
+        ours = onlinear.PerceptronClassifier(random_state=seed).fit(train, learned)
+        theirs = SGDClassifier(average=True, random_state=seed).fit(train, learned)
+        differences.append(ours.score(test, asked) - theirs.score(test, asked))
+        assert ours.run_.halted == (ours.score(train, learned) == 1.0)
+    assert np.mean(differences) > -0.005

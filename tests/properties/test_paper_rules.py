@@ -27,6 +27,8 @@ from strategies import as_layout, in_blocks, many_classes, real
 
 RULES = {
     AveragedPerceptron(): papers.Averaged,
+    AveragedPerceptron(0.5): lambda n: papers.Averaged(n, 0.5),
+    AveragedPerceptron(progressive=False): lambda n: papers.Averaged(n, progressive=False),
     PassiveAggressive(0.5, "PA"): lambda n: papers.PassiveAggressive(n, 0.5, "PA"),
     PassiveAggressive(0.5): lambda n: papers.PassiveAggressive(n, 0.5),
     PassiveAggressive(0.5, "PA-II"): lambda n: papers.PassiveAggressive(n, 0.5, "PA-II"),
