@@ -129,9 +129,16 @@ def test_members_of_ones_own(examples, mine):
         needs = run(command, "model", "second.svm", code=2).stderr
         assert "Halfway is a user-defined rule, and the file contains no code; use --rule FILE.py:Halfway" in needs
         assert run(command, "model", "second.svm", "--rule", mine).stdout
-        assert run(command, "model", "second.svm", "--rule", f"majority({mine})").stdout
+        assert run(command, "model", "second.svm", "--rule", rule).stdout
+        other = run(command, "model", "second.svm", "--rule", f"majority(winnow,{mine})", code=2).stderr
+        assert "model is the majority of AROW, Halfway, and keeps them" in other
     assert "Halfway(rate=0.25)" in run("inspect", "model", "--rule", mine).stdout
-    assert "members" not in run("inspect", "model").stdout.split("rule")[0]
+    assert "Halfway(rate=0.25)" in run("inspect", "model").stdout
+    run("train", "first.svm", "--rule", "perceptron", "-o", "single", "-q")
+    assert (
+        "single is of Perceptron, not of a majority"
+        in run("train", "first.svm", "--from", "single", "--rule", "auto", code=2).stderr
+    )
     wrong = run("evaluate", "model", "second.svm", "--rule", f"{mine},perceptron", code=2).stderr
     assert "none of its user-defined rules" in wrong
     run("train", "second.svm", "--from", "model", "--rule", mine, "-o", "model", "-q")

@@ -86,7 +86,8 @@ def compare_command(
 
     Each rule makes the same mistakes as if it were trained alone. The rule with the fewest mistakes comes first; with
     --test, the one with the highest accuracy there. Seconds are those of learning, without reading and compiling.
-    Progress is shown for the first rule. Rules for 0/1 inputs or for advice ignore --intercept and --normalize.
+    Progress is shown for the first rule. Rules for 0/1 inputs or for advice ignore --intercept and --normalize, and so
+    do majorities, whose members have options of their own.
 
     \b
     onlinear compare data.svm --rules perceptron,winnow --intercept

@@ -44,7 +44,8 @@ def inspect_command(model: str, top: int, rule: str | None, as_json: bool) -> No
     if as_json:
         more = {} if run is None else run_facts(run)
         said = {name: value for name, value in more.items() if name not in {"labels", "features"}}
-        show_json(model=model, **said | header, top=[{"feature": name, **values} for name, values in largest])
+        members = {"members": said["members"]} if "members" in said else {}
+        show_json(model=model, **said | header | members, top=[{"feature": name, **values} for name, values in largest])
         return
     click.echo(repr(Summary(f"{header['kind']} in {model}", _facts(header, run))))
     if largest:
@@ -70,7 +71,7 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     if rule["own"]:
         facts.append(("code", visible(f"{rule['code'] or 'unknown'}, of {rule['module']}; under {rule['python']}")))
     facts += [
-        ("options", ", ".join(options) or "none"),
+        *([] if "members" in header else [("options", ", ".join(options) or "none")]),
         ("rounds", f"{rounds:,} with {header['n_features']:,} features"),
         ("classes", visible(classes)),
         *mistake_facts(by_class, rounds, labels if many else None, _MOST_CLASSES),
@@ -78,6 +79,10 @@ def _facts(header: dict[str, Any], run: Run | None) -> list[tuple[str, str]]:
     ]
     if run is not None:
         facts += _others(facts, run)
+    elif "members" in header:
+        names = [visible(_named(member["rule"])) for member in header["members"]]
+        facts += [("" if i else "members", name) for i, name in enumerate(names)]
+        facts.append(("", "give --rule with the classes of your own rules for their mistakes and weights"))
     elif rule["own"]:
         facts.append(("weights", "those that learn; give --rule to list those that predict, if they differ"))
     notes = header["notes"]

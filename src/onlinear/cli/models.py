@@ -59,6 +59,7 @@ def _rules_in(header: dict[str, Any]) -> list[dict[str, Any]]:
 def _rule_class(path: str, rule: str) -> Any:
     specs = [rule_spec.parse(part) for part in rule_spec.split(rule)]
     if len(specs) == 1 and isinstance(specs[0], rule_spec.MajoritySpec):
+        _check_majority(path, read_header(path), specs[0])
         return specs[0].own
     given = []
     for spec in specs:
@@ -68,3 +69,13 @@ def _rule_class(path: str, rule: str) -> Any:
             )
         given.append(spec.cls)
     return given[0] if len(given) == 1 else given
+
+
+def _check_majority(path: str, header: dict[str, Any], spec: rule_spec.MajoritySpec) -> None:
+    """Raise if a model is not of the majority that is named."""
+    if "members" not in header:
+        raise click.BadParameter(f"{path} is of {header['rule']['name']}, not of a majority", param_hint="--rule")
+    has = [member["rule"]["name"] for member in header["members"]]
+    named = [one.cls.__qualname__ for one, _ in spec.members]
+    if named and named != has:
+        raise click.BadParameter(f"{path} is the majority of {', '.join(has)}, and keeps them", param_hint="--rule")

@@ -112,17 +112,27 @@ def _majority(inside: str, hint: str) -> MajoritySpec:
     members: list[tuple[Spec, dict[str, Any]]] = []
     vote = None
     for part in split(inside):
-        name, sign, value = part.partition("=")
-        if sign and name.strip() == "vote":
-            vote = parse_one(value, hint)
-        elif sign and name.strip() == "eta":
-            vote = parse_one(f"weighted-majority(eta={value})", hint)
+        name, sign, value = (word.strip() for word in part.partition("="))
+        if sign and name in {"vote", "eta"}:
+            if vote is not None or not value:
+                raise _bad("a majority has one vote: vote=RULE, or eta=NUMBER for weighted-majority(eta=NUMBER)", hint)
+            vote = parse_one(value if name == "vote" else f"weighted-majority(eta={value})", hint)
+        elif sign and name.isidentifier():
+            raise _bad(f"{part!r} is not a member; the parameters of a rule stand in its brackets: arow(r=0.5)", hint)
         else:
             spec = parse_one(part, hint)
             named = {key: value for key, value in spec.named.items() if key in spec.cls._fields or key not in _OPTIONS}
-            options = {_OPTIONS[key]: bool(value) for key, value in spec.named.items() if key not in named}
-            members.append((spec._replace(named=named), options))
+            members.append((spec._replace(named=named), _member_options(spec.named, named, hint)))
     return MajoritySpec(tuple(members), vote, hint)
+
+
+def _member_options(given: dict[str, Any], named: dict[str, Any], hint: str) -> dict[str, bool]:
+    """Return the options of a member, which are given like parameters of its rule."""
+    options = {_OPTIONS[name]: value for name, value in given.items() if name not in named}
+    for name, value in options.items():
+        if not isinstance(value, bool):
+            raise _bad(f"{name} of a member is {value!r}; it must be True or False", hint)
+    return options
 
 
 def parse_one(text: str, hint: str = "--rule") -> Spec:
@@ -166,7 +176,8 @@ def files_of(text: str | None) -> list[str]:
     """Return the files in which rules are defined, where any are named."""
     inside = _inside_majority(text or "")
     parts = [text or ""] if inside is None else split(inside)
-    homes = [part.partition("(")[0].strip().rpartition(":")[0] for part in parts]
+    heads = (part.partition("(")[0].strip().removeprefix("vote").lstrip(" =") for part in parts)
+    homes = [head.rpartition(":")[0] for head in heads]
     return [home for home in homes if home.endswith(".py")]
 
 

@@ -158,7 +158,9 @@ def train_command(
     seconds = time.monotonic() - start
     if as_json:
         skipped = skipped_facts(stream.skipped, aside)
-        show_json(event="end", **run_facts(run), passes=passes, seconds=seconds, output=output, **skipped)
+        saved = {"best_member": rule_facts(run.best_member().rule)} if best_member else {}
+        facts = run_facts(run) | saved
+        show_json(event="end", **facts, passes=passes, seconds=seconds, output=output, **skipped)
     else:
         told = _facts(run, passes, 0 if before else shuffle)
         told += [] if aside is None else [("skipped", skipped_words(stream.skipped, aside))]
@@ -222,12 +224,14 @@ def _check_unchanged(
         ("--intercept", intercept, before.state.fit_intercept),
         ("--normalize", normalize, before.state.normalize),
     ):
-        if given and not had:
+        if given and not had and not before.state.members:  # members have options of their own, which are checked
             raise click.BadParameter(f"{base} was trained without it", param_hint=option)
     if n_features not in {None, before.n_features}:
         raise click.BadParameter(f"{base} has {counted(before.n_features, 'feature')}", param_hint="--n-features")
-    if seed is not None and not shuffle and "seed" in before.rule._fields:
-        raise click.BadParameter(f"the rule of {base} has the seed {before.rule.seed}", param_hint="--seed")
+    parts = [before.rule.vote, *(one.rule for one in before.state.members)] if before.state.members else [before.rule]
+    seeds = [rule.seed for rule in parts if "seed" in rule._fields]
+    if seed is not None and not shuffle and seeds:
+        raise click.BadParameter(f"the rule of {base} has the seed {seeds[0]}", param_hint="--seed")
 
 
 def _check_certifiable(data: list[str], shuffle: int, base: str | None) -> None:

@@ -201,9 +201,9 @@ def _row_shrink(s: Floats, a: float, x: SingleRow) -> None:
     for k in range(x.size):
         j = place(x, k)
         v = float(sizes[j]) * entry(x, k)
-        sizes[j] -= a * (v * v)
+        sizes[j] = max(0.0, float(sizes[j]) - a * (v * v))  # rounding could take it below 0
     if x.bias:
-        s[0] -= a * (float(s[0]) * float(s[0]))
+        s[0] = max(0.0, float(s[0]) - a * (float(s[0]) * float(s[0])))
 
 
 def _pair_shrink(s: Floats, a: float, x: PairRow) -> None:
@@ -211,7 +211,7 @@ def _pair_shrink(s: Floats, a: float, x: PairRow) -> None:
     for k in range(size(x)):
         j = index(x, k)
         v = float(s[j]) * value(x, k)
-        s[j] -= a * (v * v)
+        s[j] = max(0.0, float(s[j]) - a * (v * v))
 
 
 SHRINK: Final[dict[type, Callable[[Any, float, Any], None]]] = {

@@ -38,9 +38,9 @@ class PerceptronClassifier(OnlineLinearClassifier):
         that takes long, or `shuffle` is False, they are the perceptron's.) `partial_fit` averages if `fit` has.
     max_iter : int, optional
         The maximum number of passes of each run that `fit` makes. None: at most 1,000, or a million if the examples are
-        proven to be separable. `fit` stops earlier if it makes no progress: after 2, 4, 8, … passes it compares the
-        mistakes of both halves. Then it checks whether the examples are separable (unless they are too large to do so
-        in a few seconds), and continues if they are.
+        proven to be separable, which can take a minute if the margin is small: scale the features. `fit` stops earlier
+        if it makes no progress: after 2, 4, 8, … passes it compares the steps of both halves. Then it checks whether
+        the examples are separable (unless they are too large to do so in a few seconds), and continues if they are.
     early_stopping : bool
         Whether `fit` stops if it makes no progress although the examples may be separable. No examples are set aside:
         each mistake is made before the label is known.
@@ -51,7 +51,8 @@ class PerceptronClassifier(OnlineLinearClassifier):
     verbose : int
         Whether `fit` prints the number of mistakes after 1, 2, 4, … passes, and at the end why it stopped.
     warm_start : bool
-        Whether `fit` resumes from the previous state, counters included.
+        Whether `fit` resumes from the previous state, counters included. It then goes on with the weights that it has:
+        ``average="auto"`` applies to the first call only.
     new_classes : bool
         Whether labels may appear that the first call did not name. Each class then has a weight vector from the start,
         even if there are two.

@@ -33,7 +33,7 @@ from onlinear.models.header import (
 )
 from onlinear.models.labels import record_as_json
 from onlinear.models.names import pack_names, unpack_names
-from onlinear.models.parts import FOLLOWER, MEMBERS, divide, part_name
+from onlinear.models.parts import FOLLOWER, MEMBERS, check_majority, divide, part_name
 from onlinear.models.rule import check_all_used, class_among, describe, json_as_number, number_as_json, restore
 from onlinear.models.state import State, each_array, new_state, rule_for_width, sealed, weights_of
 from onlinear.models.tensors import VERSIONS, TensorFile, open_tensors, write_tensors
@@ -168,13 +168,18 @@ def _read(file: TensorFile, given: Any) -> State:
     file, members, follower = divide(file)
     check_header(file)
     header = file.header
+    for part in (*members, *([] if follower is None else [follower])):
+        check_header(part)
     if members:
         check_all_used(given, [part.header["rule"] for part in (file, *members)])
     states = tuple(_read(part, class_among(given, part.header["rule"])) for part in members)
     made = restore(file, given, [Member(one.rule, one.fit_intercept, one.normalize) for one in states])
     if any(part.rounds < header["rounds"] for part in states):
         raise ModelError("a member has read fewer examples than the majority")
+    follows = None if follower is None else _read(follower, None)
     fit_intercept, normalize = header["fit_intercept"], header["normalize"]
+    if follows is not None:
+        check_majority(header, follows, _finite(file, "weights"))
     if made.inputs != "real" and (fit_intercept or normalize):
         raise ModelError(f"{type(made).__name__} takes {made.inputs} inputs: no intercept, and not normalized")
     if ("votes" in header) != (made.inputs == "advice" and is_multiclass(header)):
@@ -198,7 +203,7 @@ def _read(file: TensorFile, given: Any) -> State:
         labels=labels_of(header),
         sample=_sample_in(file),
         members=states,
-        follower=None if follower is None else _read(follower, None),
+        follower=follows,
     )
 
 

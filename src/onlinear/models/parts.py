@@ -9,9 +9,16 @@ from __future__ import annotations
 import reprlib
 from typing import Any, NamedTuple
 
-from onlinear.errors import ModelError
-from onlinear.models.tensors import VERSIONS, TensorFile
+import numpy as np
+from numpy.typing import NDArray
 
+from onlinear.errors import ModelError
+from onlinear.models.state import State
+from onlinear.models.tensors import VERSIONS, TensorFile
+from onlinear.rules.experts import RandomizedWeightedMajority
+
+FOLLOWING = RandomizedWeightedMajority("anytime")
+"""What follows a member of every majority at random."""
 MEMBERS = "members"
 FOLLOWER = "follower"
 _SHARED = ("format", "sha256", "classes", "n_features")
@@ -69,3 +76,17 @@ def _part(file: TensorFile, name: str, entry: dict[str, Any]) -> TensorFile:
         raise ModelError(f"invalid header: {name} has {taken[0]} of its own")
     entries = {key.removeprefix(f"{name}."): at for key, at in file.entries.items() if key.startswith(f"{name}.")}
     return TensorFile(given | entry, entries, file.file)
+
+
+def check_majority(header: dict[str, Any], follower: State, weights: NDArray[Any]) -> None:
+    """Raise unless the follower is the one that every majority has, and its counts and the weights are possible."""
+    if (weights < 0.0).any() or not weights.sum() > 0.0:
+        raise ModelError("the weights of its members must be at least 0, and not all 0")
+    if header["fit_intercept"] or header["normalize"]:
+        raise ModelError("a majority has no intercept and no normalization of its own; its members have")
+    rounds = header["rounds"]
+    if type(follower.rule) is not RandomizedWeightedMajority or follower.rule != FOLLOWING or follower.rounds != rounds:
+        raise ModelError(f"its follower is {follower.rule!r} after {follower.rounds:,} rounds, not {FOLLOWING!r}")
+    m, expected = follower.arrays.m, follower.arrays.expected
+    if not ((m >= 0.0) & (m <= rounds) & (m == np.floor(m))).all() or not 0.0 <= expected.sum() <= rounds:
+        raise ModelError("the mistakes that its follower has counted are impossible")

@@ -10,6 +10,7 @@ import numpy as np
 from onlinear.engine.algebra import add, dot, weight
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Row
+from onlinear.errors import ParameterError
 from onlinear.rules.rule import Tie, check_number, rule
 
 
@@ -32,6 +33,7 @@ class AveragedPerceptron(NamedTuple):
     No bound on the mistakes of w̄ is known for this variant; on data that nothing separates it errs far less than the
     last weights, which follow the last few mistakes.
 
+    The weight of an example multiplies its step; in the mean every round counts once, whatever its weight.
     `Run.weights` and predictions use w̄; resuming continues with w. With more than two classes w̄ only predicts after
     learning, and the mistakes that are counted are those of w.
 
@@ -63,6 +65,8 @@ class AveragedPerceptron(NamedTuple):
 
     def check(self) -> None:
         check_number(self, "margin", least=0.0, below=math.inf)
+        if not isinstance(self.progressive, bool):
+            raise ParameterError(f"AveragedPerceptron: progressive is {self.progressive!r}; it must be True or False")
 
     def start(self, n: int) -> Averaged:
         return Averaged(np.zeros(n), np.zeros(n), np.zeros(1))

@@ -156,7 +156,8 @@ class SCW(NamedTuple):
     are dropped. With ``full=K`` the covariances of the first K features are kept, too, and shared by all classes, as in
     `AROW`. No bound on the mistakes is known.
 
-    The weight of an example multiplies C. A row of zeros causes no step; a row for which v overflows is an error.
+    The weight of an example multiplies C. A row of zeros causes no step; a row for which v overflows, or v² where a
+    step is due, is an error.
 
     Parameters
     ----------
@@ -207,10 +208,12 @@ class SCW(NamedTuple):
         m, C, phi = y * score, self.C * weight(x), float(state.phi[0])
         lead, rest = variances(state, x)
         v = lead + rest
-        if not math.isfinite(v * v):
+        if not math.isfinite(v):
             return TOO_LARGE
         if not v > 0.0 or C == 0.0 or m >= phi * math.sqrt(v):
             return 0.0
+        if not math.isfinite(v * v):
+            return TOO_LARGE
         if self.variant == "SCW-II":
             n = v + 0.5 / C
             root = phi * math.sqrt(phi * phi * m * m * v * v + 4.0 * n * v * (n + v * phi * phi))

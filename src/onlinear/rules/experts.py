@@ -201,12 +201,13 @@ class AnytimeMajority(NamedTuple):
 
 @rule(inputs="advice")
 class FixedShare(NamedTuple):
-    """Fixed share: weighted majority in which each expert passes a share of its weight on to the others, every round.
+    """Fixed share: weighted majority in which each expert passes a share of its weight on to the others.
 
-    First ``w_n ← (1−η)·w_n`` where expert n erred; then ``w_n ← (1−α)·w_n + α·(Σ_{m≠n} w_m)/(N−1)``. No weight becomes
-    so small that its expert could not come back soon: for streams in which the best expert changes. The theorem of the
-    paper is about other predictions. For the weighted vote, with N experts of which expert n errs m_n times, and s
-    rounds in which some expert errs: M ≤ (ln N + m_n·ln(1/(1−η)) + s·ln(1/(1−α))) / ln(2/(2−η)), for every n.
+    In each round in which some expert errs, first ``w_n ← (1−η)·w_n`` where expert n erred; then, for all n,
+    ``w_n ← (1−α)·w_n + α·(Σ_{m≠n} w_m)/(N−1)``. (The paper does the second also where none has erred.) No weight
+    becomes so small that its expert could not come back soon: for streams in which the best expert changes. The theorem
+    of the paper is about other predictions. For the weighted vote, with N experts of which expert n errs m_n times, and
+    s rounds in which some expert errs: M ≤ (ln N + m_n·ln(1/(1−η)) + s·ln(1/(1−α))) / ln(2/(2−η)), for every n.
 
     Parameters
     ----------

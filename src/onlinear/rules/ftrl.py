@@ -12,6 +12,7 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.passes import TOO_LARGE
 from onlinear.engine.rates import Proximal, lead
 from onlinear.engine.rows import Row
+from onlinear.errors import ParameterError
 from onlinear.rules.losses import slope
 from onlinear.rules.rule import Tie, check_number, rule
 
@@ -42,7 +43,8 @@ class FTRL(NamedTuple):
     alpha, beta : float
         The rate of feature j is α/(β + √n_j); α > 0, β ≥ 0.
     l1, l2 : float
-        The penalties λ₁ and λ₂, at least 0. With λ₁ = 0 the weights are those of gradient descent with these rates.
+        The penalties λ₁ and λ₂, at least 0. Without penalties the weights are those of gradient descent with these
+        rates. β and λ₂ cannot both be 0.
     tie : {"mistake", "negative", "positive"}
         What a score of exactly 0 predicts.
 
@@ -69,6 +71,8 @@ class FTRL(NamedTuple):
         check_number(self, "alpha", above=0.0, below=math.inf)
         for name in ("beta", "l1", "l2"):
             check_number(self, name, least=0.0, below=math.inf)
+        if self.beta == self.l2 == 0.0:
+            raise ParameterError("FTRL: beta and l2 are both 0; a rate could be infinite")
 
     def start(self, n: int) -> Leader:
         return Leader(np.zeros(n), np.zeros(n), np.zeros(n))

@@ -24,12 +24,14 @@ class Member(NamedTuple):
     ----------
     rule : a rule
         One that learns from examples: not a rule for experts, and not a `Majority`.
-    fit_intercept, normalize : bool
-        As in `onlinear.run`. By default rules that take real numbers learn an intercept.
+    fit_intercept : bool, optional
+        Whether it learns an intercept. By default it does if it takes real numbers.
+    normalize : bool
+        Whether it learns from x/‖x‖.
     """
 
     rule: Any
-    fit_intercept: bool = True
+    fit_intercept: bool | None = None
     normalize: bool = False
 
     @property
@@ -37,7 +39,7 @@ class Member(NamedTuple):
         """The rule with the parameters and options that are not the default ones."""
         rule = self.rule
         given = (f"{name}={value!r}" for name, value in rule._asdict().items() if _is_given(rule, name))
-        without = ["without intercept"] * (rule.inputs == "real" and not self.fit_intercept)
+        without = ["without intercept"] * (rule.inputs == "real" and self.fit_intercept is False)
         return ", ".join([f"{type(rule).__name__}({', '.join(given)})", *without, *["normalized"] * self.normalize])
 
 
@@ -59,7 +61,7 @@ DEFAULT_MEMBERS = (
 _VOTE = FixedShare(eta=0.25, share=0.0005)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Majority:
     """The weighted majority of several rules: one read of the data, every rule at once, and no choice to make.
 
@@ -112,6 +114,11 @@ class Majority:
             raise ParameterError(f"Majority: members is {self.members!r}; it must be a list of rules")
         object.__setattr__(self, "members", tuple(map(_as_member, self.members)))
         check_rule(self.vote)
+        kinds = {type(rule) for rule in (self.vote, *(member.rule for member in self.members))}
+        names = [kind.__qualname__ for kind in kinds]
+        if len(set(names)) < len(names):  # a model file knows them by their names
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ParameterError(f"Majority: two different rules are called {twice}; give one of them another name")
         if self.vote.inputs != "advice":
             raise ParameterError(f"Majority: vote is {self.vote!r}, which does not learn from advice")
 
@@ -136,21 +143,43 @@ class Majority:
         same = all(new.rule is old.rule for new, old in zip(fixed, self.members, strict=True))
         return self if same else Majority(fixed, self.vote)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Majority) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def _parts(self) -> tuple[Any, ...]:
+        return _key(self.vote), *((_key(rule), *options) for rule, *options in self.members)
+
     def __repr__(self) -> str:
-        default = self.members == DEFAULT_MEMBERS
+        default = self._parts()[1:] == _DEFAULT._parts()[1:]
         listed = "" if default else f"[{'; '.join(member.name for member in self.members)}]"
-        vote = "" if self.vote == _VOTE else f"vote={self.vote!r}"
+        vote = "" if _key(self.vote) == _key(_VOTE) else f"vote={self.vote!r}"
         return f"Majority({', '.join(filter(None, (listed, vote)))})"
 
 
 def _as_member(given: Any) -> Member:
     """Return a rule as a member; raise where it cannot be one."""
-    if isinstance(given, Member):
-        member = given
-    else:
-        check_rule(given)
-        member = Member(given, fit_intercept=given.inputs == "real")
-    check_rule(member.rule)
-    if isinstance(member.rule, Majority) or member.rule.inputs == "advice":
-        raise ParameterError(f"Majority: {member.rule!r} cannot be a member; members learn from the examples")
-    return member
+    member = given if isinstance(given, Member) else Member(given)
+    rule = member.rule
+    check_rule(rule)
+    if isinstance(rule, Majority) or rule.inputs == "advice":
+        raise ParameterError(f"Majority: {rule!r} cannot be a member; members learn from the examples")
+    if member.fit_intercept is None:
+        member = member._replace(fit_intercept=rule.inputs == "real")
+    for name in ("fit_intercept", "normalize"):
+        if not isinstance(getattr(member, name), bool | np.bool_):
+            raise ParameterError(f"Majority: {name} of {rule!r} is {getattr(member, name)!r}; it must be True or False")
+    if rule.inputs != "real" and (member.fit_intercept or member.normalize):
+        raise ParameterError(f"Majority: {rule!r} takes {rule.inputs} inputs as they are: no intercept, not normalized")
+    return Member(rule, bool(member.fit_intercept), bool(member.normalize))
+
+
+def _key(rule: Any) -> tuple[Any, ...]:
+    """Return what makes two rules the same: the class and the parameters, arrays by their bytes."""
+    values = (value.tobytes() if isinstance(value, np.ndarray) else value for value in rule)
+    return type(rule), *values
+
+
+_DEFAULT = Majority()

@@ -61,8 +61,8 @@ def baseline_facts(state: State) -> list[tuple[str, str]]:
 
 
 def _remedies(state: State) -> str:
-    if state.rule.inputs != "real":
-        return "try another rule."
+    if state.rule.inputs != "real" or state.members:
+        return "try other members." if state.members else "try another rule."
     intercept = "" if state.fit_intercept else "an intercept or "
     return f"try {intercept}another rule. Columns of very different size must be scaled beforehand."
 

@@ -40,7 +40,9 @@ def rule_fault(learner: Any, block: Block, where: str) -> RuleError | None:
     if fault is not None:
         return fault if isinstance(fault, RuleError) else None
     x = row(open_rows(block), 0, rounds)
-    if _is_too_large(x) or _moved_by_large_examples(learner):
+    # Where the scores of all classes are finite, update() refuses the example.
+    refused = learner.multiclass and learner.score(block, 1, rounds)[2]
+    if refused or _is_too_large(x) or _moved_by_large_examples(learner):
         return None
     failed = f"rule {rule!r} failed in round {rounds + 1} ({where}): "
     largest = float(np.max(np.abs(weights_of(arrays)), initial=0.0))

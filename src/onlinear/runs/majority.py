@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Self
 
@@ -19,14 +19,12 @@ from onlinear.engine import passes
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block, DenseBlock
 from onlinear.errors import DataError, ParameterError, RuleError
+from onlinear.models.parts import FOLLOWING
 from onlinear.models.state import State
-from onlinear.rules.experts import RandomizedWeightedMajority
 from onlinear.rules.majority import Majority
 from onlinear.runs.learner import NO_EVENTS, NO_SCORES, Learner
 from onlinear.runs.plurality import PluralityLearner
 
-_FOLLOWER = RandomizedWeightedMajority("anytime")
-"""Follows a member at random, with no horizon to know; its expected mistakes are computed beside the vote."""
 _MANY = 512
 """From this many rows on, members learn in threads."""
 
@@ -50,7 +48,7 @@ class MajorityLearner(Learner):
         ]
         kind = PluralityLearner if self.multiclass else Learner
         self.vote, self.follower = (
-            kind(each, classes, fit_intercept=False, normalize=False) for each in (rule.vote, _FOLLOWER)
+            kind(each, classes, fit_intercept=False, normalize=False) for each in (rule.vote, FOLLOWING)
         )
         self.per_class = False
         self.refusing: Learner = self.vote
@@ -84,7 +82,7 @@ class MajorityLearner(Learner):
         kind = type(learner.vote)
         ballot = replace(state, rule=rule.vote, n_features=len(rule.members), members=(), follower=None)
         learner.vote = kind.for_scoring(rule.vote, ballot)
-        learner.follower = kind.for_scoring(_FOLLOWER, state.follower)
+        learner.follower = kind.for_scoring(FOLLOWING, state.follower)
         learner._share_counts()
         return learner
 
@@ -228,14 +226,24 @@ class MajorityLearner(Learner):
 
         Passes release the interpreter's lock, so threads are worth it.
         """
-        run = map if n < _MANY else _threads().map
-        ends, named = zip(*run(task, self.members), strict=True)
+        ends, named = zip(*_each(task, self.members, threads=n >= _MANY), strict=True)
         self.refusing = self.members[ends.index(min(ends))]
         return min(ends), list(named)
 
 
+def _each(task: Callable[[Learner], Any], members: list[Learner], *, threads: bool) -> list[Any]:
+    """Apply a function to each member, in threads if that is asked for and possible."""
+    started: list[Any] = []
+    # When the interpreter shuts down, no thread can be started any more.
+    with contextlib.suppress(RuntimeError):
+        started.extend(_threads().submit(task, member) for member in members if threads)
+    return [*(future.result() for future in started), *map(task, members[len(started) :])]
+
+
 @functools.cache
-def _threads() -> ThreadPoolExecutor:
+def _threads() -> Any:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="onlinear")
 
 

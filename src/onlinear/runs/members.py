@@ -44,7 +44,7 @@ def member_facts(run: Run) -> list[tuple[str, str]]:
 def member_alone(state: State, n: int) -> State:
     """Return the state of member n of a majority, with what is known about the examples."""
     member, labels = state.members[n], state.labels
-    if labels is not None and labels.rounds == state.rounds:
+    if labels is not None and labels.rounds == member.rounds:
         tallies = labels.tallies.copy()
         tallies[MISTAKES] = sum(member.mistakes_by_class)
         labels = labels._replace(tallies=sealed(tallies))

@@ -168,7 +168,9 @@ class Run(Facts):
     def best_member(self) -> Run:
         """Return the member of a majority with the fewest mistakes, as a run of its own: one vector to deploy.
 
-        Its weights are those that it would have learned alone. It can be saved and resumed like any other run.
+        Its weights are those that it would have learned alone. It can be saved and resumed like any other run. It may
+        count a few mistakes more than the majority counted for it: by itself a tie is a mistake, but as advice it is
+        the first class.
 
         Examples
         --------

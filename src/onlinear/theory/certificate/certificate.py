@@ -246,7 +246,7 @@ class Certificate(Facts):
     def _title(self) -> str:
         rule = self.record["rule"]
         if "members" in rule:
-            return f"Certificate for the majority of {len(rule['members'])} rules"
+            return f"Certificate for the majority of {counted(len(rule['members']), 'rule')}"
         return f"Certificate for {_named(rule)}"
 
     def _facts(self) -> list[tuple[str, str]]:
