@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import onlinear
 from onlinear.engine.leading import leading_variance, move_leading, move_others, other_variance
 from onlinear.engine.rates import Proximal, adapt, add_rated, lead
 from onlinear.engine.rows import DenseBlock, PairRow, SparseBlock, open_rows, row
 from onlinear.engine.steps import add_rooted, add_scaled, add_squares, dot_squares, shrink
-from onlinear.errors import DataError
+from onlinear.errors import DataError, ParameterError
 from onlinear.rules import (
     AROW,
     FTRL,
@@ -178,3 +179,28 @@ def test_a_million_equal_examples(rule):
     # Across x nothing has been learned: there Σ is still 1.
     across = np.array([3.0, -1.0, 0.0])
     assert across @ S @ across == pytest.approx(10.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_variances_do_not_fall_below_zero(layout):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        X = rng.standard_normal((6, 2)) * 10.0 ** rng.uniform(-1, 12, (6, 1))
+        y = rng.choice([-1, 1], 6)
+        for classes, labels in (((-1, 1), y), (range(3), np.arange(6) % 3)):
+            state = onlinear.run(AROW(), layout(X), labels, fit_intercept=True, classes=classes).state
+            assert (state.arrays.s >= 0.0).all()
+
+
+def test_a_row_that_scw_refuses_is_to_blame_with_any_number_of_classes():
+    for X, y, classes in (([[1e100]], [1], (-1, 1)), ([[1e100]], [1], range(3))):
+        with pytest.raises(DataError, match="row 0: its values are too large to learn from; scale the inputs"):
+            onlinear.run(SCW(), X, y, classes=classes)
+
+
+def test_a_rate_cannot_be_infinite():
+    with pytest.raises(ParameterError, match="FTRL: beta and l2 are both 0"):
+        FTRL(beta=0.0)
+    assert np.isfinite(
+        onlinear.run(FTRL(beta=0.0, l2=0.1), [[500.0, 0.0], [500.0, 1.0]], [1, 1], classes=(-1, 1)).weights
+    ).all()

@@ -11,15 +11,18 @@ import onlinear
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.rules import (
     AROW,
+    AdaGrad,
     AveragedPerceptron,
     FixedShare,
     Majority,
     MarginPerceptron,
     Member,
+    NormalizedAdaGrad,
     Perceptron,
     RandomizedWeightedMajority,
     WeightedMajority,
     Winnow,
+    add,
     dot,
     rule,
 )
@@ -197,3 +200,68 @@ def test_an_auc_of_votes_says_how_many_of_them_are_equal():
     found = run.evaluate(X[200:], Y[200:])
     assert f"({found.auc_ties:.0%} of the pairs have equal scores)" in repr(found)
     assert "equal scores" not in repr(run.best_member().evaluate(X[200:], Y[200:]))
+
+
+@rule
+class Tilted(NamedTuple):
+    """A rule with an array among its parameters."""
+
+    tilt: np.ndarray
+
+    def start(self, n):
+        return np.zeros(n)
+
+    def score(self, w, x):
+        return dot(w, x) + self.tilt[0]
+
+    def update(self, w, x, y, score, mistake):
+        add(w, y * self.tilt[1] * mistake, x)
+        return mistake
+
+
+def test_majorities_are_equal_if_their_rules_are():
+    one, two = (Majority([Tilted(np.array([0.5, tilt])), Perceptron()]) for tilt in (1.0, 2.0))
+    assert one == Majority([Tilted(np.array([0.5, 1.0])), Perceptron()]) != two
+    assert len({one, two, Majority([Tilted(np.array([0.5, 1.0])), Perceptron()])}) == 2
+    assert Majority([AdaGrad(0.5, "hinge")]) != Majority([NormalizedAdaGrad(0.5, "hinge")])
+    run = onlinear.run(one, X, Y)
+    assert "Tilted(tilt=array" in repr(run)
+    assert onlinear.compare([one, Perceptron()], X, Y)[0].mistakes == run.mistakes
+
+
+def test_two_rules_of_one_name_are_refused():
+    other = type(Column(0))
+    name, other.__qualname__ = other.__qualname__, "Perceptron"
+    try:
+        with pytest.raises(ParameterError, match="two different rules are called Perceptron; give one of them another"):
+            Majority([Perceptron(), Column(0)])
+    finally:
+        other.__qualname__ = name
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        (Member(AROW(), fit_intercept="no"), "fit_intercept of AROW.* is 'no'; it must be True or False"),
+        (Member(AROW(), normalize=2), "normalize of AROW.* is 2; it must be True or False"),
+        (Member(Winnow(), fit_intercept=True), "takes binary inputs as they are: no intercept, not normalized"),
+        (Member(Winnow(), normalize=True), "takes binary inputs as they are: no intercept, not normalized"),
+    ],
+)
+def test_options_of_members_are_checked(member, message):
+    with pytest.raises(ParameterError, match=message):
+        Majority([member])
+
+
+def test_the_default_options_of_a_member_fit_its_rule():
+    assert Majority([Member(Winnow()), Member(AROW())]) == Majority([Winnow(), AROW()])
+    given = Majority([Member(AROW(), np.True_, np.False_)]).members[0]
+    assert (type(given.fit_intercept), type(given.normalize)) == (bool, bool)
+
+
+def test_the_best_member_of_members_that_have_learned_on(tmp_path):
+    best = onlinear.AutoClassifier().fit(X, Y).run_.best_member()
+    assert best.rounds == 3 * len(Y)
+    assert best.baselines is None
+    best.save(tmp_path / "model")
+    assert np.array_equal(onlinear.load(tmp_path / "model").predict(X), best.predict(X))

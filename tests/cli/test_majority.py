@@ -65,6 +65,14 @@ def test_members_are_named_with_their_options(examples):
         ("majority(weighted-majority)", "cannot be a member; members learn from the examples"),
         ("majority(arow, vote=perceptron)", "does not learn from advice"),
         ("majority(arow(s=1))", "AROW has no parameter 's'"),
+        ("majority(arow, vote=weighted-majority, vote=fixed-share)", "a majority has one vote"),
+        ("majority(arow, vote=weighted-majority, eta=0.3)", "a majority has one vote"),
+        ("majority(arow, eta=)", "a majority has one vote"),
+        (
+            "majority(arow, r=0.5)",
+            "'r=0.5' is not a member; the parameters of a rule stand in its brackets: arow(r=0.5)",
+        ),
+        ('majority(arow(intercept="no"))', "fit_intercept of a member is 'no'; it must be True or False"),
         ("majority(margin-perceptron)", "a parameter is missing: MarginPerceptron(margin=…)"),
     ],
 )
@@ -91,6 +99,26 @@ def test_the_best_member_is_a_model_of_its_own(examples):
     assert "--best-member needs --output" in run("train", "real.svm", "--best-member", code=2).stderr
     one = run("train", "real.svm", "-o", "model", "--best-member", "--rule", "arow", code=2).stderr
     assert "--best-member is for a majority" in one
+
+
+def test_options_of_a_resumed_majority(examples):
+    run("train", "first.svm", "--rule", "majority(arow,perceptron,vote=randomized-weighted-majority)", "-o", "m", "-q")
+    with_intercept = run("train", "second.svm", "--from", "m", "--intercept", "-q").stdout
+    assert with_intercept == run("train", "second.svm", "--from", "m", "-q").stdout
+    assert (
+        "--normalize does not apply to AROW()"
+        in run("train", "second.svm", "--from", "m", "--normalize", code=2).stderr
+    )
+    assert "the rule of m has the seed 0" in run("train", "second.svm", "--from", "m", "--seed", 3, code=2).stderr
+    (end,) = lines_of("train", "first.svm", "-o", "best", "--best-member", "-q")
+    assert end["best_member"]["name"] == type(onlinear.load("best").rule).__name__
+
+
+def test_the_file_of_a_vote_is_not_overwritten(examples):
+    (examples / "vote.py").write_text("kept")
+    failed = run("train", "first.svm", "--rule", "majority(arow, vote=vote.py:Mine)", "-o", "vote.py", code=2).stderr
+    assert "vote.py is the file of --rule" in failed
+    assert (examples / "vote.py").read_text() == "kept"
 
 
 def test_resuming_keeps_the_rule(examples):
