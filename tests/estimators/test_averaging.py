@@ -172,7 +172,8 @@ def test_the_end_of_a_fit_can_be_certified_and_saved(tmp_path):
 def test_progress_is_printed(capsys):
     onlinear.PerceptronClassifier(verbose=1).fit(*NOISY)
     onlinear.BatchPerceptronClassifier(verbose=1, max_iter=1).fit(np.eye(2), [0, 1])
-    first, *_, last, batch, _ = capsys.readouterr().out.splitlines()
+    heading, first, *_, last, batch, _ = capsys.readouterr().out.splitlines()
+    assert heading == "[PerceptronClassifier] passes for an average"
     assert first.startswith("[PerceptronClassifier] pass 1: ")
     assert first.endswith("%)")
     assert last.startswith("[PerceptronClassifier] averaged over 34 passes; no vector separates")

@@ -86,15 +86,15 @@ def test_advice_that_helps():
     X, y = [[0.0], [1.0], [1.0]], [0, 1, 0]
     perceptron = onlinear.PerceptronClassifier(max_iter=3, average=False)
     winnow = onlinear.WinnowClassifier(max_iter=3)
-    assert warning_of(perceptron, X, y).endswith("more passes (max_iter) may help")
+    assert warning_of(perceptron, X, y).endswith('more passes (max_iter) may help; average="auto" would predict better')
     assert warning_of(winnow, X, y).endswith("more passes (max_iter) may help")
-    assert warning_of(perceptron.set_params(max_iter=None), X, y).endswith("those in rows 1, 2 cancel exactly")
+    assert "those in rows 1, 2 cancel exactly; average=" in warning_of(perceptron.set_params(max_iter=None), X, y)
     assert perceptron.n_iter_ == 128
     assert warning_of(winnow.set_params(max_iter=None), X, y).endswith("more passes would hardly help")
     wide = np.eye(4, 300)
     wide[3] = wide[2]  # which contradict each other; but there are too many features to ask
     said = warning_of(perceptron, wide, [0, 1, 2, 0])
-    assert said.endswith("whether any vector separates these examples is not known")
+    assert "whether any vector separates these examples is not known; average=" in said
     fresh = onlinear.PerceptronClassifier().partial_fit(wide, [0, 1, 2, 0], classes=range(3))
     assert fresh.certificate(wide, [0, 1, 2, 0]).record["separability"]["verdict"] == "inseparable"
 

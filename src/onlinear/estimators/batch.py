@@ -102,7 +102,7 @@ class BatchPerceptronClassifier(LinearClassifier):
             if weights is not None:
                 _check_weighted_classes(y, weights)
             title = type(self).__name__ if self.verbose else ""
-            fitting = Fitting(X, y, weights, False, 0, self.max_iter, False, title)
+            fitting = Fitting(X, y, weights, max_iter=self.max_iter, title=title)
             done = self._fitted(fitting, labels, start)
             self._keep(done)
         fitting.say(done.reason)

@@ -46,13 +46,13 @@ class Fitting:
     X: Any
     y: NDArray[Any]
     weights: Floats | None
-    shuffle: bool
-    seed: int
     max_iter: int | None
-    early_stopping: bool
-    """Whether to give up even if the examples may be separable."""
     title: str
     """What lines about the progress begin with; empty: there are none."""
+    shuffle: bool = False
+    seed: int = 0
+    early_stopping: bool = False
+    """Whether to give up even if the examples may be separable."""
     passes: Sequence[PassCounts] = field(default_factory=list)
     """What happened in each pass of the last loop."""
     _answer: Answer | None = None
@@ -75,6 +75,7 @@ class Fitting:
 
     def separate(self, rule: Any, start: State) -> tuple[Convergence, str]:
         """Go on until the examples are separated, or until it is clear that they will not be; return what is known."""
+        self.say("passes until nothing is left to learn")
         asks = halts_where_separable(rule) and not self.early_stopping
         return until_separated(
             lambda state, passes, stop: self.loop(rule, state, passes, stop),
@@ -86,6 +87,7 @@ class Fitting:
 
     def average(self, rule: Any, start: State) -> Convergence:
         """Average over the few passes in which that helps."""
+        self.say("passes for an average")
         enough = -(-_ROUNDS // self.y.size)
         passes = self._at_most(max(_AVERAGED, enough))
         done = self.loop(rule, start, passes, lambda passes: len(passes) >= enough and has_stalled(passes))
@@ -123,6 +125,7 @@ class Fitting:
         predicts other examples better than the separator that a single order leads to (Herbrich, Graepel & Campbell
         (2001), Bayes point machines, JMLR 1).
         """
+        self.say("passes for averages over other orders, then to correct their sum")
         seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
         runs = [first, *(self.loop(averaging.rule, averaging, first.passes, seed=seed) for seed in seeds)]
         centre = sealed(np.sum([weights_of(run.state.final) for run in runs], axis=0))

@@ -55,18 +55,19 @@ class OnlineLinearClassifier(LinearClassifier):
                 X,
                 y,
                 self._weights(rule, y),
-                bool(self.shuffle),
-                self._seed(),
-                self.max_iter,
-                bool(self.early_stopping),
-                type(self).__name__ if self.verbose else "",
+                max_iter=self.max_iter,
+                shuffle=bool(self.shuffle),
+                seed=self._seed(),
+                early_stopping=bool(self.early_stopping),
+                title=type(self).__name__ if self.verbose else "",
             )
             done = self._fitted(fitting, rule, state, resumes=resumes)
             self._keep(done)
         fitting.say(done.reason)
         # Averages are for examples that are not separated, and there is nothing to warn of.
         if isinstance(done.rule, HALTING) and not (done.halted or self.early_stopping):
-            warnings.warn(f"{type(self).__name__}: {done.reason}", ConvergenceWarning, stacklevel=2)
+            remedy = "" if self._averaging_rule() is None else '; average="auto" would predict better'
+            warnings.warn(f"{type(self).__name__}: {done.reason}{remedy}", ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
