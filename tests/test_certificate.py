@@ -31,6 +31,7 @@ from onlinear.rules import (
 )
 from onlinear.runs import state_before, with_classes
 from onlinear.theory import Certificate
+from onlinear.theory.search import comparator
 from strategies import LAYOUTS, as_layout, in_blocks
 
 
@@ -536,9 +537,24 @@ def test_the_passive_aggressive_bound_is_that_of_the_theorem(certificates, case)
         factor = max(R2, 1.0 / C) if variant == "PA-I" else R2 + 0.5 / C
         value = factor * (u @ u + 2.0 * C * losses.sum() * (run.rounds // len(y)))
     assert bound.value == pytest.approx(value)
+    rounds = "180 rounds" if variant == "PA-II" else "60 rounds" if variant == "PA-I" else "60 examples"
+    assert rounds in bound.checked[0]
     assert run.mistakes <= bound.mistakes
     assert bound.of == "mistakes"
     assert bound.declared == ("rounding decided no prediction",)
+
+
+def test_pairs_of_classes_are_called_so(certificates):
+    [bound] = certificates["PA, classes"].bounds
+    assert bound.checked[0].startswith("u separates all 80 pairs of an example's class and another, ")
+
+
+def test_no_comparator_is_searched_for_when_a_certificate_is_verified(certificates, monkeypatch):
+    monkeypatch.setattr(comparator, "_cut", None)
+    (X, y), record = CASES["PA-II"][0], certificates["PA-II"].record
+    Certificate(record).verify(X, y)
+    with pytest.raises(VerificationError, match=r"\(PA-II\) does not apply"):
+        Certificate({**record, "comparator": None}).verify(X, y)
 
 
 def test_another_comparator_of_a_passive_aggressive_run_is_no_better():

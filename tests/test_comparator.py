@@ -6,13 +6,15 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 import onlinear
 from onlinear import theory
 from onlinear.rules import Perceptron
+from onlinear.theory import Examples
+from onlinear.theory.search.comparator import scaled_comparator
 from strategies import LAYOUTS, as_layout, in_blocks, real
 
 
@@ -72,3 +74,20 @@ def test_progress_is_seen_and_bounds_close():
 def test_where_nothing_can_be_learned():
     found = onlinear.best_comparator(np.zeros((4, 2)), [0, 1, 0, 1])
     assert (found.bound, found.least_bound, found.gap) == (4.0, 4.0, 0.0)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("C", [1e-5, 0.1, 30.0])
+def test_the_best_multiple_of_a_comparator(C, power):
+    X, y = onlinear.datasets.noisy(margin=0.3, n=200, d=4, flip=0.05, seed=0)
+    examples, u = Examples(X, y), onlinear.best_comparator(X, y).weights
+
+    def cost(a, passes=1):
+        losses = np.maximum(0.0, 1.0 - a * y * (X @ u)) ** power
+        return a * a * (u @ u) + 2.0 * C * passes * losses.sum()
+
+    for passes in (1, 3):
+        [scale] = set(np.round(scaled_comparator(examples.repeated(passes), u, C, power) / u, 9))
+        least = minimize_scalar(cost, (0.0, 1.0), args=(passes,), tol=1e-12).fun
+        assert cost(scale, passes) == pytest.approx(least, rel=1e-7)
+    assert scaled_comparator(examples, np.zeros(4), C, power).tolist() == [0.0] * 4

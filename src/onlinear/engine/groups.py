@@ -65,10 +65,8 @@ def root(a: float) -> float:
 
 
 def quotient(a: float, b: float) -> float:
-    """Return a/b as the processor divides: infinite or NaN where b is 0, which costs no test in compiled code."""
-    if b != 0.0:
-        return a / b
-    return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+    """Return a/b without a test of b in compiled code; where b is 0 the result must not be chosen."""
+    return a / b if b != 0.0 else math.nan
 
 
 def plus(total: float, terms: float, n: int) -> float:

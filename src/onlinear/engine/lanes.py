@@ -91,7 +91,7 @@ def _kind_of(*args: Any) -> Any:
 
 @intrinsic
 def quotient(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return a/b as the processor divides."""
+    """Return a/b as the processor divides; where b is 0 the result must not be chosen."""
     kind = _kind_of(a, b)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

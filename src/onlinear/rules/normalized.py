@@ -18,7 +18,7 @@ from onlinear.rules.rule import Tie, check_number, rule
 _STEPS = 8
 """More steps towards a root than are ever needed."""
 _NEAR = 1e-3
-"""Where no more is missing, relative to what has been found, the next step is exact but for rounding."""
+"""Where no more is missing, the next step is exact but for rounding."""
 _FAR = 4.0
 """Up to here the first guess is good enough; beyond, e^δ may overflow."""
 
@@ -126,7 +126,7 @@ def logistic_distance(margin: float, speed: float, h: float) -> float:
         slowed = 1.0 / (1.0 + grown)
         missing = (goal - speed * far - grown) * slowed
         far += short_distance(missing, 1.0 - speed * slowed)
-        if not abs(missing) > _NEAR * min(far, 1.0):
+        if not abs(missing) > _NEAR:
             break
     return far
 
