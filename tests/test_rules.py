@@ -441,7 +441,10 @@ def test_the_norm_of_a_long_run():
     # A bound on the error since the start, when ‖w‖ was 0: it is small, but not nothing.
     assert 1e-13 * norm**2 < run.state.arrays.norm[2] < 2**-30 * norm**2
     # The unit does not matter.
-    short, long = (onlinear.run(MarginPerceptron(unit), unit * X, y).state.arrays.norm for unit in (2.0**-9, 2.0**30))
+    short, long = (
+        onlinear.run(MarginPerceptron(unit, normalized=True), unit * X, y).state.arrays.norm
+        for unit in (2.0**-9, 2.0**30)
+    )
     assert (short * 2.0**78).tobytes() == long.tobytes()
 
 
