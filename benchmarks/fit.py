@@ -72,6 +72,8 @@ CASES = {
     "a9a": (adult, "a9a"),
     "subjectivity, tf-idf": (lambda seed: text("subjectivity", weighed=True, seed=seed), "subjectivity"),
     "subjectivity, counts": (lambda seed: text("subjectivity", weighed=False, seed=seed), "subjectivity"),
+    "sms, tf-idf": (lambda seed: text("sms", weighed=True, seed=seed), "sms"),
+    "sms, counts": (lambda seed: text("sms", weighed=False, seed=seed), "sms"),
     "proscons, tf-idf": (lambda seed: text("proscons", weighed=True, seed=seed), "proscons"),
     "generated text": (generated_text, None),
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -102,6 +103,22 @@ def test_what_takes_hundreds_of_passes_is_separated(n, d, classes):
         passes.append(model.n_iter_)
     assert max(passes) > 50
     assert onlinear.MarginPerceptronClassifier(margin=0.1).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine], ids=["two classes", "three"])
+def test_raw_columns_with_a_tiny_margin_are_separated_by_the_separator_of_the_check(load):
+    """The perceptron alone would need millions of passes: columns differ by factors of a thousand."""
+    X, y = load(return_X_y=True)
+    model = onlinear.PerceptronClassifier().fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.run_.halted
+    assert model.n_iter_ < 10
+    certificate = model.certificate(X, y)
+    assert certificate.holds
+    certificate.verify(X, y)
+    # Without a change of its start, it goes on with what it has, up to the limit that it was given.
+    with pytest.warns(ConvergenceWarning, match=r"some vector separates|more passes \(max_iter\) may help"):
+        onlinear.PerceptronClassifier(average=False, max_iter=200).fit(X, y)
 
 
 def test_it_is_soon_found_out_that_nothing_separates():

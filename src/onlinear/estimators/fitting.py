@@ -73,8 +73,11 @@ class Fitting:
             stop=self.watching(stop),
         )
 
-    def separate(self, rule: Any, start: State) -> tuple[Convergence, str]:
-        """Go on until the examples are separated, or until it is clear that they will not be; return what is known."""
+    def separate(self, rule: Any, start: State, *, centred: bool = False) -> tuple[Convergence, str]:
+        """Go on until the examples are separated, or until it is clear that they will not be; return what is known.
+
+        If `centred`, it may start again from a separator that a check has found.
+        """
         self.say("passes until nothing is left to learn")
         asks = halts_where_separable(rule) and not self.early_stopping
         return until_separated(
@@ -83,6 +86,7 @@ class Fitting:
             self.max_iter,
             stalls if isinstance(rule, HALTING) else has_learned,
             functools.partial(self.answer, start.classes, start.fit_intercept) if asks else None,
+            functools.partial(_started_at, start) if centred else None,
         )
 
     def average(self, rule: Any, start: State) -> Convergence:
@@ -101,7 +105,8 @@ class Fitting:
         start, averaging : State
             The states before the first example: of the rule, and of the one that takes the same steps and averages.
         centred : bool
-            Whether a run may start from averages, near the centre of all separators.
+            Whether a run may start from other weights: from averages, near the centre of all separators, or from a
+            separator that a check has found.
         """
         first = self.average(averaging.rule, averaging)
         stalled = not first.halted and has_stalled(self.passes)
@@ -115,7 +120,7 @@ class Fitting:
             answer = self.answer(start.classes, start.fit_intercept)
             if not answer.separable:
                 return replace(first, reason=f"{first.reason}; {answer.words}")
-        done, known = self.separate(start.rule, start)
+        done, known = self.separate(start.rule, start, centred=centred)
         return done if done.halted else replace(first, reason=f"{first.reason}; {known}")
 
     def _correct(self, first: Convergence, averaging: State, start: State) -> Convergence:
@@ -128,8 +133,8 @@ class Fitting:
         self.say("passes for averages over other orders, then to correct their sum")
         seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
         runs = [first, *(self.loop(averaging.rule, averaging, first.passes, seed=seed) for seed in seeds)]
-        centre = sealed(np.sum([weights_of(run.state.final) for run in runs], axis=0))
-        return self.loop(start.rule, replace(start, arrays=centre, origin=centre), self._at_most(_CORRECTED))
+        centre = np.sum([weights_of(run.state.final) for run in runs], axis=0)
+        return self.loop(start.rule, _started_at(start, centre), self._at_most(_CORRECTED))
 
     def answer(self, classes: NDArray[Any], fit_intercept: bool) -> Answer:
         """Tell whether the examples that have a weight are separable; the answer is kept."""
@@ -159,6 +164,12 @@ class Fitting:
 
     def _at_most(self, passes: int) -> int:
         return passes if self.max_iter is None else min(passes, self.max_iter)
+
+
+def _started_at(start: State, weights: Floats) -> State:
+    """Return a state before the first example, with other weights."""
+    held = sealed(weights)
+    return replace(start, arrays=held, origin=held)
 
 
 def halts_where_separable(rule: Any) -> bool:

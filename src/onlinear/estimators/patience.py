@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.engine.flat import Floats
 from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
 from onlinear.runs.converge import Beginning, Outcome, PassCounts, Stop, reason_at_limit
@@ -40,6 +41,8 @@ class Answer(NamedTuple):
 
     separable: bool | None
     words: str
+    separator: Floats | None = None
+    """Weights that separate them, as a state holds them, if such are known."""
 
 
 NO_PROGRESS = "more passes would hardly help"
@@ -96,6 +99,7 @@ def until_separated(
     max_iter: int | None,
     stop: Stop | None,
     ask: Callable[[], Answer] | None,
+    start_at: Callable[[Floats], Any] | None = None,
 ) -> tuple[C, str]:
     """Run a halting loop; return its outcome, and what is known if it did not halt.
 
@@ -112,18 +116,24 @@ def until_separated(
     ask : callable or None
         Tells whether the examples are separable, so that the loop is certain to halt. None: there is no such check for
         this rule.
+    start_at : callable or None
+        Returns the start with other weights. If a separator is known, the loop then starts again from it, and most
+        likely has nothing left to learn. None: the loop goes on from where it is, as long as it takes.
     """
     limit = _PASSES if max_iter is None else max_iter
     done = go_on(start, limit, stop)
     if done.outcome is not Outcome.PASS_LIMIT:
         return done, ""
-    if done.passes == max_iter:
-        return done, "more passes (max_iter) may help"
-    if ask is None:
-        return done, NO_PROGRESS
+    if done.passes == max_iter or ask is None:
+        return done, "more passes (max_iter) may help" if done.passes == max_iter else NO_PROGRESS
     answer = ask()
     if not answer.separable:
         return done, answer.words
+    if start_at is not None and answer.separator is not None:
+        # Rounding may make a tie of a score that is above 0: then there is something to correct.
+        corrected = go_on(start_at(answer.separator), limit, None)
+        if corrected.halted:
+            return corrected, ""
     limit = _MOST if max_iter is None else max_iter
     more = go_on(done, limit - done.passes, None)
     # The same as a single loop: the order of a pass depends on its number.
@@ -154,8 +164,17 @@ def is_separable(X: Any, y: NDArray[Any], classes: NDArray[Any], *, fit_intercep
             few = ", ".join(map(str, listed[:6])) + (", …" if len(listed) > 6 else "")
             return Answer(False, f"no vector separates these examples: those in rows {few} cancel exactly")
         if rows.size == y.size and isinstance(verdict, Separable):
-            return Answer(True, "some vector separates these examples")
+            return Answer(True, "some vector separates these examples", _as_weights(verdict, labels.size))
     return UNKNOWN
+
+
+def _as_weights(verdict: Separable, classes: int) -> Floats | None:
+    """Return a separator as the weights of a state: intercepts first, and of several classes, feature by feature."""
+    if verdict.weights.dtype == object:
+        return None
+    if classes > 2:
+        return verdict.weights.reshape(classes, -1).T.ravel()
+    return np.concatenate([[verdict.intercept] * verdict.fit_intercept, verdict.weights])
 
 
 def _parts(X: Any, y: NDArray[Any], classes: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:

@@ -34,11 +34,12 @@ class PerceptronClassifier(OnlineLinearClassifier):
         False: the weights are those of the perceptron. True: they are averaged over all rounds
         (`onlinear.rules.AveragedPerceptron`); `fit` makes a few passes, more if there are few examples. "auto": `fit`
         averages if it cannot separate the examples. If it can, it starts from the sum of averages over four random
-        orders, and corrects that until it separates the examples; such weights mostly predict others better. (Where
-        that takes long, or `shuffle` is False, they are the perceptron's.) `partial_fit` averages if `fit` has.
+        orders, and corrects that until it separates the examples; such weights mostly predict others better. Where
+        that takes long, and a check has found a separator, it starts from that one instead. (If `shuffle` is False,
+        or too much data to check, they are the perceptron's.) `partial_fit` averages if `fit` has.
     max_iter : int, optional
         The maximum number of passes of each run that `fit` makes. None: at most 1,000, or a million if the examples are
-        proven to be separable, which can take a minute if the margin is small: scale the features. `fit` stops earlier
+        proven to be separable, unless a separator that is found in the proof will do. `fit` stops earlier
         if it makes no progress: after 2, 4, 8, … passes it compares the steps of both halves. Then it checks whether
         the examples are separable (unless they are too large to do so in a few seconds), and continues if they are.
     early_stopping : bool
