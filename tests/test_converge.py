@@ -9,7 +9,7 @@ import scipy.sparse
 import onlinear
 from onlinear.errors import DataError, ParameterError
 from onlinear.rules import MarginPerceptron, Perceptron, WeightedMajority, Winnow, add, dot, rule
-from onlinear.runs.converge import Outcome
+from onlinear.runs.convergence import Outcome
 
 X, Y = onlinear.datasets.separable(0.02, n=300, d=5, seed=3)
 XOR = onlinear.datasets.xor()

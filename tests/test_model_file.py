@@ -50,7 +50,7 @@ from onlinear.rules import (
     dot,
 )
 from onlinear.rules.batch import BatchPerceptron
-from onlinear.runs.converge import Outcome
+from onlinear.runs.convergence import Outcome
 from onlinear.runs.saved import load
 from onlinear.streams.reading import Reading
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinear.display import Facts, counted
 from onlinear.errors import ParameterError
 
 __all__ = ["Dataset", "disjunction", "drift", "experts", "noisy", "r_of_k", "separable", "xor"]
@@ -16,8 +17,8 @@ __all__ = ["Dataset", "disjunction", "drift", "experts", "noisy", "r_of_k", "sep
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Facts):
     """Examples and labels; unpacks as ``X, y = dataset``.
 
     ``comparator`` is a vector that separates the examples (before any noise), with ``intercept`` as its
@@ -33,6 +34,17 @@ class Dataset:
         """Yield X, then y."""
         yield self.X
         yield self.y
+
+    def _facts(self) -> list[tuple[str, str]]:
+        n, d = self.X.shape
+        labels, counts = np.unique(self.y, return_counts=True)
+        shown = ", ".join(f"{label}: {count:,}" for label, count in zip(labels.tolist(), counts.tolist(), strict=True))
+        separator = "none is known"
+        if self.comparator is not None:
+            agreement = self.y * (self.X @ self.comparator + self.intercept)
+            right = int((agreement > 0.0).sum())
+            separator = f"comparator, right on {right:,} of {counted(n, 'example')}"
+        return [("examples", f"{n:,} with {counted(d, 'feature')}"), ("labels", shown), ("separator", separator)]
 
 
 def disjunction(k: int, N: int, n: int = 10_000, *, seed: int = 0) -> Dataset:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import decimal
 import html
+import importlib
 import textwrap
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _WIDTH = 67
 """The width of a value in a summary."""
@@ -36,6 +37,27 @@ class Facts:
             for name, value in self._facts()
         )
         return f"<table><caption>{html.escape(self._title())}</caption>{rows}</table>"
+
+
+class Pictured(Facts):
+    """The base of results that have a picture, too."""
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the picture of this result with matplotlib; `onlinear.plot` has others.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw. Default: a new figure.
+        **options
+            Those of the function of `onlinear.plot` that draws this kind of result.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        # By name: pictures are drawn from results, which import nothing of them.
+        return importlib.import_module("onlinear.plot").draw(self, ax, **options)
 
 
 class TextTable(NamedTuple):

@@ -16,7 +16,7 @@ from classifiers import ONLINE, as_the_rule_reads, in_batches, in_two, new, plai
 from onlinear.errors import DataError, ParameterError, RuleError
 from onlinear.estimators import patience
 from onlinear.rules import WeightedMajority, Winnow
-from onlinear.runs.converge import Outcome
+from onlinear.runs.convergence import Outcome
 
 
 @pytest.mark.parametrize("name", ONLINE)

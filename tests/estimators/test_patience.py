@@ -6,7 +6,7 @@ import scipy.sparse
 
 import onlinear
 from onlinear.estimators.patience import falls_fast, has_learned, has_stalled, is_separable, stalls
-from onlinear.runs.converge import PassCounts
+from onlinear.runs.convergence import PassCounts
 
 # Updates of the perceptron in its first passes, and the sums up to 8, 16, 32 and 64 passes.
 SEPARABLE = {

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import onlinear
 from onlinear.rules import AveragedPerceptron, MarginPerceptron, Perceptron, Winnow
-from onlinear.runs.converge import Outcome
+from onlinear.runs.convergence import Outcome
 from strategies import binary, real
 
 

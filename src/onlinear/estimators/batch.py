@@ -22,7 +22,7 @@ from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs import BatchRun, batch_perceptron
 from onlinear.runs.batch import Schedule
-from onlinear.runs.converge import Stop
+from onlinear.runs.convergence import Stop
 
 _ASKED = 64
 """After this many passes, check whether the data are separable."""

@@ -26,7 +26,7 @@ from onlinear.estimators.patience import (
 from onlinear.models.state import State, sealed, weights_of
 from onlinear.rules import MarginPerceptron, Perceptron, Winnow
 from onlinear.runs import Convergence, converge
-from onlinear.runs.converge import PassCounts, Stop
+from onlinear.runs.convergence import PassCounts, Stop
 
 _AVERAGED, _ROUNDS = 6, 20_000
 """Passes and rounds after which an average hardly changes. On examples that nothing separates, the rounds will do."""

@@ -17,7 +17,7 @@ from onlinear.errors import ParameterError
 from onlinear.estimators.base import LinearClassifier, all_or_nothing, distinct_labels, extended_state
 from onlinear.estimators.fitting import HALTING, Fitting
 from onlinear.rules import AveragedPerceptron
-from onlinear.runs import Convergence, Run, State, run, state_before
+from onlinear.runs import Convergence, Run, State, Trace, run, state_before
 
 Average: TypeAlias = bool | Literal["auto"]
 
@@ -93,7 +93,7 @@ class OnlineLinearClassifier(LinearClassifier):
         with all_or_nothing(self):
             done = self._learn(X, y, classes, trace=True)
             self._keep(Run(done.state))
-            shown: NDArray[Any] = done.classes[[] if done.trace is None else done.trace.predictions]
+            shown: NDArray[Any] = done.classes[done.trace.predictions if isinstance(done.trace, Trace) else []]
             return shown
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, *, trace: bool = False) -> Run:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from onlinear.engine.flat import Floats
 from onlinear.models.state import weights_of
 from onlinear.runs import Convergence
-from onlinear.runs.converge import Beginning, Outcome, PassCounts, Stop, reason_at_limit
+from onlinear.runs.converge import Beginning, reason_at_limit
+from onlinear.runs.convergence import Outcome, PassCounts, Stop
 from onlinear.theory import ClassPairs, Examples, Inseparable, Separable, separability
 
 _PASSES = 1000

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.label_record import LabelRecord
+from onlinear.display import Facts, counted
 from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.errors import OnlinearError, RuleError
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+@dataclass(frozen=True, eq=False, repr=False)
+class State(Facts):
     """The state at the end of a run, from which another can resume; its arrays are read-only.
 
     Per-feature arrays hold the intercept, where there is one, at index 0.
@@ -91,6 +92,23 @@ class State:
     def matrix(self) -> Floats:
         """The final weights with a row per weight vector, and the intercept, if there is one, in column 0."""
         return weights_of(self.final).reshape(-1, self.vectors).T
+
+    def _title(self) -> str:
+        return f"State of {self.rule!r}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        named = self.arrays._asdict() if hasattr(self.arrays, "_asdict") else {"weights": self.arrays}
+        shapes = (f"{name} ({' × '.join(map(str, array.shape))})" for name, array in named.items())
+        options = [name for name in ("fit_intercept", "normalize") if getattr(self, name)]
+        facts = [
+            ("rounds", f"{self.rounds:,} with {counted(self.n_features, 'feature')}"),
+            ("mistakes", f"{sum(self.mistakes_by_class):,}"),
+            ("updates", f"{self.updates:,}"),
+            ("classes", f"{self.classes.size:,}"),
+            ("arrays", ", ".join(shapes)),
+        ]
+        facts += [("options", ", ".join(options))] if options else []
+        return facts + [("members", counted(len(self.members), "state"))] * bool(self.members)
 
 
 def weights_of(arrays: Any) -> Floats:

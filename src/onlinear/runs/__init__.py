@@ -5,7 +5,9 @@ from onlinear.runs.batch import BatchRun, batch_perceptron
 from onlinear.runs.classes import state_before, with_classes
 from onlinear.runs.comparing import compare
 from onlinear.runs.comparison import Comparison
-from onlinear.runs.converge import Convergence, Outcome, converge
+from onlinear.runs.converge import converge
+from onlinear.runs.convergence import Convergence, Outcome
+from onlinear.runs.curve import Curve
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
@@ -17,6 +19,7 @@ __all__ = [
     "BatchRun",
     "Comparison",
     "Convergence",
+    "Curve",
     "Evaluation",
     "Outcome",
     "Potentials",

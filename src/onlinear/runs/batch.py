@@ -19,9 +19,11 @@ from onlinear.errors import ParameterError
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs.beginning import open_arrays
-from onlinear.runs.converge import Convergence, Outcome, PassCounts, Stop, begin_on, ended, renamed_start
+from onlinear.runs.converge import begin_on, ended, renamed_start
+from onlinear.runs.convergence import Convergence, Outcome, PassCounts, Stop
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import as_weights
+from onlinear.runs.recorder import AnyRecorder, BatchRecorder, Traced, check_trace, recorder_for
 from onlinear.runs.rounds import learn_until, settled
 
 Schedule: TypeAlias = Literal["constant", "1/k"] | Callable[[int], float]
@@ -65,6 +67,7 @@ def batch_perceptron(
     classes: Any = None,
     sample_weight: Any = None,
     stop: Stop | None = None,
+    trace: Traced = False,
 ) -> BatchRun:
     """Run the batch perceptron: ``w ← w + η_k·Σ y·x`` over the misclassified examples, until none is left.
 
@@ -91,6 +94,8 @@ def batch_perceptron(
         and one of weight 0 takes no step.
     stop : callable, optional
         As in `onlinear.converge`.
+    trace : bool, "curve" or Potentials
+        As in `onlinear.run`; potentials are recorded after each step.
 
     Returns
     -------
@@ -103,6 +108,7 @@ def batch_perceptron(
     >>> onlinear.batch_perceptron(X, y).halted
     True
     """
+    check_trace(trace)
     step_size = step_size_of(schedule)
     check_integers(1, max_passes=max_passes)
     start, given = renamed_start(start, state)
@@ -110,14 +116,16 @@ def batch_perceptron(
         raise ParameterError("state must be a BatchRun, which knows how many steps it has taken")
     chunk = open_arrays(X, y)
     learner, beginning = begin_on(BatchPerceptron(tie), chunk, start, given, fit_intercept, normalize, classes)
+    recorder = recorder_for(trace, learner, BatchRecorder)
     codes = learner.classes.encode(chunk.y)
     weights = as_weights(learner.rule, sample_weight, chunk.n)
     sizes: list[int] = [] if given is None else list(given.batch_sizes)
     counts: list[PassCounts] = []
     for number in range(max_passes):
-        wrong, direction, sums = _sum_mistakes(learner, chunk, codes, weights)
+        wrong, direction, sums = _sum_mistakes(learner, chunk, codes, weights, recorder)
         if wrong == 0:
-            return _outcome(ended(learner, chunk.n, beginning, number + 1), sizes, schedule, max_passes)
+            end = ended(learner, chunk.n, beginning, number + 1)
+            return _outcome(end, sizes, schedule, max_passes, recorder and recorder.trace(learner))
         sizes.append(wrong)
         eta = step_size(len(sizes))
         # The pass counted λ = 1 for each example; the step gives them η.
@@ -126,16 +134,20 @@ def batch_perceptron(
             learner.sums[:] += eta * sums
         if not (np.isfinite(learner.arrays.w).all() and np.isfinite(learner.sums).all()):
             raise ParameterError(f"the step of size schedule({len(sizes)}) = {eta:g} overflows")
+        if isinstance(recorder, BatchRecorder):
+            recorder.note_step(learner)
         counts.append(PassCounts(wrong, wrong, float(sums[STEPS])))
         if stop is not None and stop(counts):
             max_passes = number + 1
             break
     outcome = Outcome.HALTED if settled(learner, chunk, codes, weights) else Outcome.PASS_LIMIT
     end = ended(learner, chunk.n, beginning, max_passes, outcome, max_passes)
-    return _outcome(end, sizes, schedule, max_passes)
+    return _outcome(end, sizes, schedule, max_passes, recorder and recorder.trace(learner))
 
 
-def _sum_mistakes(learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: Floats) -> tuple[int, Floats, Floats]:
+def _sum_mistakes(
+    learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: Floats, recorder: AnyRecorder | None
+) -> tuple[int, Floats, Floats]:
     """Return how many examples are misclassified, Σ λ y·x over them, and the sums of λ and λ‖x‖.
 
     Each block of `SUMMED_ROWS` examples is summed on its own, and the sums of the blocks are added in order: then
@@ -146,7 +158,7 @@ def _sum_mistakes(learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: 
     for first in range(0, chunk.n, SUMMED_ROWS):
         learner.arrays.direction[:] = learner.sums[:] = 0.0
         for span in chunk.spans(slice(first, min(first + SUMMED_ROWS, chunk.n))):
-            learn_until(learner, chunk, codes, span, None, weights)
+            learn_until(learner, chunk, codes, span, None, weights, recorder)
         with np.errstate(over="ignore", invalid="ignore"):
             direction += learner.arrays.direction
             sums += learner.sums
@@ -155,10 +167,10 @@ def _sum_mistakes(learner: Learner, chunk: Chunk, codes: NDArray[Any], weights: 
     return learner.updates - before, direction, sums
 
 
-def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes: int) -> BatchRun:
+def _outcome(end: Convergence, sizes: list[int], schedule: Schedule, max_passes: int, trace: Any) -> BatchRun:
     return BatchRun(
         end.state,
-        None,
+        trace,
         end.halted,
         end.passes,
         end.reason,

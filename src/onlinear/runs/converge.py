@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 import math
 import operator
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,101 +23,18 @@ from onlinear.models.state import State, weights_of
 from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.beginning import as_state, open_arrays, resume
+from onlinear.runs.convergence import WORST_UPDATES, Convergence, Outcome, PassCounts, Stop
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.online import as_weights
 from onlinear.runs.outcome import Run
+from onlinear.runs.recorder import AnyRecorder, Traced, check_trace, recorder_for
 from onlinear.runs.rounds import Codes, learn_until, settled
 
 Selection: TypeAlias = Literal["cyclic", "random", "worst"]
 
-WORST_UPDATES = 100_000
-"""The default limit of updates for ``"worst"``, which reads all examples for each update."""
-
-
-class PassCounts(NamedTuple):
-    """What happened in one pass."""
-
-    mistakes: int
-    """Wrong predictions, each made before the label was known."""
-    updates: int
-    """Rounds with a step."""
-    steps: float
-    """The sum of the sizes of the steps, if the rule is additive, otherwise the updates; of a batch, of its weights."""
-
-
-Stop: TypeAlias = Callable[[Sequence[PassCounts]], bool]
-"""Tells from what happened in each pass whether a loop should end."""
-
-
-class Outcome(enum.Enum):
-    """How a halting loop ended."""
-
-    HALTED = enum.auto()
-    UPDATE_LIMIT = enum.auto()
-    PASS_LIMIT = enum.auto()
-    OUT_OF_REACH = enum.auto()
-    """It is proven that the rule can never halt on these examples."""
-
-
 _LIMITED = {Outcome.UPDATE_LIMIT: "update", Outcome.PASS_LIMIT: "pass"}
 """What each limit counts."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Convergence(Run):
-    """A run of the halting loop.
-
-    Attributes
-    ----------
-    halted : bool
-        Whether the last pass over all examples found none to learn from.
-    passes : int
-        Passes over the examples; a pass is as many examples read as there are.
-    reason : str
-        Why it ended, in a sentence.
-    selection, seed, max_updates, max_passes
-        As they were given.
-    outcome : Outcome
-        Why it ended.
-    """
-
-    KIND: ClassVar[str] = "Convergence"
-
-    halted: bool = False
-    passes: int = 0
-    reason: str = ""
-    selection: str = "cyclic"
-    seed: int = 0
-    max_updates: int | None = None
-    max_passes: int = 1000
-    outcome: Outcome = Outcome.HALTED
-
-    def _saved(self) -> dict[str, Any]:
-        facts = super()._saved()
-        return facts if self.outcome is derived_outcome(self, **facts) else facts | {"ended": self.outcome.name}
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [("halted", f"{'yes' if self.halted else 'no'}: {self.reason}"), *super()._facts()]
-
-
-def derived_outcome(run: Run, **facts: Any) -> Outcome:
-    """Return how a loop ended, from its limits; for a run that was resumed, the first reason that fits.
-
-    A model file holds the outcome only if it differs from this.
-    """
-    if facts["halted"]:
-        return Outcome.HALTED
-    goal = run.rule.goal_margin() if hasattr(run.rule, "goal_margin") else None
-    bound = run.margin_upper_bound
-    if goal is not None and bound is not None and bound <= goal:
-        return Outcome.OUT_OF_REACH
-    worst = facts["selection"] == "worst"
-    at_pass_limit = not worst and facts["passes"] == facts["max_passes"]
-    limit = facts["max_updates"] or (WORST_UPDATES if worst else None)
-    if limit is not None and (run.updates == limit or (run.updates > limit and not at_pass_limit)):
-        return Outcome.UPDATE_LIMIT
-    return Outcome.PASS_LIMIT if at_pass_limit or goal is None else Outcome.OUT_OF_REACH
 
 
 def converge(
@@ -137,6 +53,7 @@ def converge(
     classes: Any = None,
     sample_weight: Any = None,
     stop: Stop | None = None,
+    trace: Traced = False,
 ) -> Convergence:
     """Run a rule over the examples repeatedly, until it has nothing left to learn from them.
 
@@ -168,6 +85,8 @@ def converge(
     stop : callable, optional
         Called after each pass with a list of what happened in each pass so far (`PassCounts`: mistakes, updates and
         steps). If it returns True, the loop gives up, as if `max_passes` were the passes so far. Not for ``"worst"``.
+    trace : bool, "curve" or Potentials
+        As in `onlinear.run`. ``"worst"`` records only the rounds with an example that it has chosen.
 
     Returns
     -------
@@ -182,6 +101,7 @@ def converge(
     (True, True)
     """
     check_rule(rule)
+    check_trace(trace)
     check_integers(1, max_passes=max_passes, max_updates=1 if max_updates is None else max_updates)
     check_integers(0, seed=seed)
     if selection not in ("cyclic", "random", "worst"):
@@ -196,13 +116,15 @@ def converge(
     if learner.rule.inputs == "advice":
         raise ParameterError(f"{type(rule).__name__} learns from every example, so it never halts")
     weights = as_weights(learner.rule, sample_weight, chunk.n)
-    loop = Loop(learner, chunk, learner.classes.encode(chunk.y), weights, beginning)
+    recorder = recorder_for(trace, learner)
+    loop = Loop(learner, chunk, learner.classes.encode(chunk.y), weights, beginning, recorder)
     if selection == "worst":
         done = loop.worst(max_updates or WORST_UPDATES)
     else:
         done, max_passes = loop.passes(selection, seed, max_updates, max_passes, stop)
     limit = None if max_updates is None else int(max_updates)
-    return replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
+    done = replace(done, selection=selection, seed=int(seed), max_updates=limit, max_passes=int(max_passes))
+    return replace(done, trace=recorder.trace(learner)) if recorder else done
 
 
 class Beginning(NamedTuple):
@@ -280,6 +202,7 @@ class Loop(NamedTuple):
     codes: Codes
     weights: Floats
     beginning: Beginning
+    recorder: AnyRecorder | None
 
     def passes(
         self, selection: Selection, seed: int, max_updates: int | None, max_passes: int, stop: Stop | None
@@ -358,7 +281,7 @@ class Loop(NamedTuple):
 
     def _learn(self, rows: Rows, last: int | None) -> None:
         """Learn from these rows, until there have been `last` updates."""
-        learn_until(self.learner, self.chunk, self.codes, rows, last, self.weights)
+        learn_until(self.learner, self.chunk, self.codes, rows, last, self.weights, self.recorder)
 
     def _most_wrong(self) -> int:
         """Return the row with the smallest y⟨w,x⟩; among ties, a mistake."""

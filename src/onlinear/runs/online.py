@@ -15,12 +15,11 @@ from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State
-from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, begin
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
-from onlinear.runs.trace import Potentials, Recorder, potentials
+from onlinear.runs.recorder import AnyRecorder, Traced, check_trace, recorder_for
 from onlinear.streams.stream import Stream
 
 
@@ -36,7 +35,7 @@ def run(
     n_features: int | None = None,
     classes: Any = None,
     sample_weight: Any = None,
-    trace: bool | Potentials = False,
+    trace: Traced = False,
     new_classes: bool = False,
 ) -> Run:
     """Run a rule once over examples in order: predict, see the label, learn.
@@ -64,9 +63,10 @@ def run(
         the first 4,096 examples. With three or more, each has its own weight vector; the rule must be linear.
     sample_weight : array
         The weights of the examples in X, at least 0: they multiply the steps. Only for rules that support them.
-    trace : bool or Potentials
-        Record the scores and the rounds of mistakes and updates; with `Potentials`, also the quantities that
-        the proofs follow, after each update.
+    trace : bool, "curve" or Potentials
+        Record the scores and the rounds of mistakes and updates, in ``run.trace``; with `Potentials`, also the
+        quantities that the proofs follow, after each update. "curve" records the mistakes over time in bounded memory
+        (`Curve`), for runs of any length.
     new_classes : bool
         Add a class when its first example comes; the result is the same for blocks of any size. Each class has its own
         weight vector then, even if there are only two.
@@ -83,14 +83,13 @@ def run(
     >>> run.mistakes <= 1 / 0.1**2
     True
     """
-    if not isinstance(trace, bool | Potentials):
-        raise ParameterError(f"trace is {trace!r}; it must be True, False or Potentials(...)")
+    check_trace(trace)
     if sample_weight is not None and y is None:
         raise ParameterError("sample_weight needs X and y; it does not apply to a stream of blocks")
     stream = X.independent() if y is None and isinstance(X, Stream) else None
     options = Options(fit_intercept, normalize, start, state, n_features, classes, new_classes)
     learner, chunks = begin(rule, X if stream is None else stream, y, options)
-    recorder = _recorder(trace, learner)
+    recorder = recorder_for(trace, learner)
     n = 0
     for chunk in chunks:
         weights = as_weights(rule, sample_weight, chunk.n)
@@ -107,7 +106,7 @@ def feed(
     learner: Learner,
     chunk: Chunk,
     rows: slice | None = None,
-    recorder: Recorder | None = None,
+    recorder: AnyRecorder | None = None,
     weights: Floats = NO_WEIGHTS,
     *,
     first_pass: bool = True,
@@ -171,14 +170,3 @@ def as_weights(rule: Any, given: Any, n: int) -> Floats:
         i = int(np.argmin(np.isfinite(weights) & (weights >= 0.0)))
         raise ParameterError(f"row {i}: sample_weight {weights[i]}; weights must be finite and at least 0")
     return weights
-
-
-def _recorder(trace: bool | Potentials, learner: Learner) -> Recorder | None:
-    if isinstance(trace, Potentials):
-        if isinstance(learner.rule, Majority):
-            raise ParameterError("potentials can be traced for a single rule, not for a Majority")
-        if learner.multiclass:
-            raise ParameterError("potentials can be traced for two classes only")
-        potentials(learner, trace.comparator)  # a comparator that does not fit is refused before round one
-        return Recorder(trace, learner.rounds)
-    return Recorder(None, learner.rounds) if trace else None

@@ -22,6 +22,7 @@ from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, order_facts
+from onlinear.runs.curve import Curve
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.learner import classes_of
 from onlinear.runs.margin import margin_upper_bound
@@ -43,15 +44,15 @@ class Run(Facts):
     ----------
     state : State
         Everything needed to resume: ``onlinear.run(rule, X, y, state=run.state)``.
-    trace : Trace or None
-        The rounds of mistakes and updates, if requested.
+    trace : Trace, Curve or None
+        The rounds of mistakes and updates, or the mistakes over time, if requested.
     """
 
     KIND: ClassVar[str] = "Run"
     """What a model file calls this kind of run."""
 
     state: State
-    trace: Trace | None = None
+    trace: Trace | Curve | None = None
 
     @property
     def rule(self) -> Any:

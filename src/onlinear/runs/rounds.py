@@ -11,6 +11,7 @@ from onlinear.data.matrices import Rows
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import NO_WEIGHTS
 from onlinear.runs.learner import Learner
+from onlinear.runs.recorder import AnyRecorder
 
 Codes: TypeAlias = NDArray[Any]
 """−1 and +1, or the numbers of the classes."""
@@ -23,6 +24,7 @@ def learn_until(
     rows: Rows,
     last: int | None,
     weights: Floats = NO_WEIGHTS,
+    recorder: AnyRecorder | None = None,
 ) -> None:
     """Learn from some rows of a chunk, until there have been `last` updates."""
     y = codes[rows]
@@ -30,7 +32,7 @@ def learn_until(
     block = chunk.block(rows, learner.bias, learner.normalize)
     if weights.size:
         block = block._replace(weights=weights[rows])
-    end = learner.learn(block, y, limit=limit)
+    end = recorder.learn(learner, block, y, limit) if recorder else learner.learn(block, y, limit=limit)
     if end < y.size and learner.updates != last:
         raise learner.refuse(chunk, rows.start + end if isinstance(rows, slice) else int(rows[end]))
 

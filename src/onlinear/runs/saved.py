@@ -10,7 +10,8 @@ from onlinear.errors import ModelError
 from onlinear.models.file import read
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.runs.batch import BatchRun
-from onlinear.runs.converge import Convergence, Outcome, Selection, derived_outcome
+from onlinear.runs.converge import Selection
+from onlinear.runs.convergence import Convergence, Outcome, derived_outcome
 from onlinear.runs.outcome import Run
 
 _KINDS: dict[str, type[Run]] = {cls.__name__: cls for cls in (Run, Convergence, BatchRun)}

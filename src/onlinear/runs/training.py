@@ -23,6 +23,7 @@ from onlinear.runs.learner import Learner
 from onlinear.runs.learners import resume_learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
+from onlinear.runs.recorder import Traced, check_trace, recorder_for
 from onlinear.spelling import option
 
 
@@ -68,6 +69,7 @@ def train(
     progress: Report | None = None,
     new_classes: bool = False,
     best_member: bool = False,
+    trace: Traced = False,
     stream: Any = None,
 ) -> Run:
     """Run a rule over examples, once or several times; after a crash, the same call resumes where it was.
@@ -96,6 +98,8 @@ def train(
         Called with a `Progress` whenever the number of rounds has doubled, and at the end of each block.
     best_member : bool
         Of a `Majority`, save only the member with the fewest mistakes (`Run.best_member`) to `output`.
+    trace : bool, "curve" or Potentials
+        As in `onlinear.run`. A checkpoint does not keep what was recorded, so there can be only one of the two.
     stream : Stream
         The former name of X.
 
@@ -110,34 +114,43 @@ def train(
     >>> onlinear.train(onlinear.rules.Perceptron(), X, y, passes=4).mistakes
     14
     """
-    for path in (output, checkpoint):
-        if path is not None:
-            check_replaceable(path)
-    if best_member and (output is None or not isinstance(rule, Majority)):
-        raise ParameterError(f"{option('best_member', True)} is for a majority that is saved to a file")
+    check_trace(trace)
+    _check_places(rule, output, checkpoint, best_member=best_member, traced=trace is not False)
     course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed, checkpoint=checkpoint is not None)
     options = Options(fit_intercept, normalize, start, state, n_features, None, new_classes)
     kept = Checkpoint(checkpoint, every, {} if checkpoint is None else _asked(rule, options, course))
     resumed = _resume(rule, course, kept, new_classes=new_classes)
     learner, chunks = resumed or begin(rule, course.stream, None, options, course.chunks())
+    recorder = recorder_for(trace, learner)
     clock = Clock(learner, progress)
     for chunk in chunks:
         if course.begins:
             kept.begin_pass(course.number, course.contents, course.stream)
         first = kept.pass_over(chunk)
         for rows in clock.spans(chunk, course, first):
-            feed(learner, chunk, rows, first_pass=course.number == 0)
+            feed(learner, chunk, rows, recorder, first_pass=course.number == 0)
         kept.keep(learner, course.stream, chunk, first)
     if course.read:
         learner.take_names(course.stream.names)
     elif not kept.finished:
         raise DataError("no examples")
-    done = Run(learner.rest())
+    done = Run(learner.rest(), recorder.trace(learner) if recorder else None)
     kept.finish(done.state, course.contents)
     if output is not None:
         (done.best_member() if best_member else done).save(output)
     kept.remove()
     return done
+
+
+def _check_places(rule: Any, output: Any, checkpoint: Any, *, best_member: bool, traced: bool) -> None:
+    """Raise if a file cannot be written, or does not go with the rest."""
+    if traced and checkpoint is not None:
+        raise ParameterError(f"{option('checkpoint')} does not keep a trace; leave one of them out")
+    for path in (output, checkpoint):
+        if path is not None:
+            check_replaceable(path)
+    if best_member and (output is None or not isinstance(rule, Majority)):
+        raise ParameterError(f"{option('best_member', True)} is for a majority that is saved to a file")
 
 
 def _asked(rule: Any, options: Options, course: Course) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from onlinear.data.digest import Digest
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
-from onlinear.runs.converge import Convergence
+from onlinear.runs.convergence import Convergence
 from onlinear.runs.outcome import Run
 from onlinear.theory.bounds.bound import Bound
 from onlinear.theory.certificate.replay import describe_run, weights_digest

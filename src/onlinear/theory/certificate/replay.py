@@ -19,7 +19,8 @@ from onlinear.rules.registry import BUILT_IN
 from onlinear.rules.rule import check_rule
 from onlinear.runs import state_before
 from onlinear.runs.batch import BatchRun, batch_perceptron
-from onlinear.runs.converge import WORST_UPDATES, Convergence, converge
+from onlinear.runs.converge import converge
+from onlinear.runs.convergence import WORST_UPDATES, Convergence
 from onlinear.runs.online import run
 from onlinear.runs.outcome import Run
 from onlinear.streams.stream import Stream

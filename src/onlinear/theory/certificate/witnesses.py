@@ -7,7 +7,7 @@ from typing import Any
 from onlinear.engine.flat import Floats
 from onlinear.errors import ParameterError
 from onlinear.rules.passive_aggressive import PassiveAggressive
-from onlinear.runs.converge import Convergence
+from onlinear.runs.convergence import Convergence
 from onlinear.runs.outcome import Run
 from onlinear.theory.certificate.record import Data, combination_record, margin_kinds
 from onlinear.theory.certificate.replay import options_of

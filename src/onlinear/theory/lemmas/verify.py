@@ -114,6 +114,8 @@ def verify_lemmas(trace: Trace, u: Any = None) -> LemmaReport:
 def _check_recorded(trace: Any, u: Any) -> None:
     if not isinstance(trace, Trace) or trace.rule is None:
         raise ParameterError("the trace holds no potentials; record it with trace=onlinear.Potentials(u)")
+    if trace.rule.inputs == "real" and trace.steps.size != trace.updates.size:
+        raise ParameterError("the lemmas follow single updates; the batch perceptron takes a step for many at once")
     if u is None:
         return
     if trace.rule.inputs == "advice":
