@@ -19,8 +19,8 @@ PUBLIC = {
     "onlinear": """AutoClassifier BatchPerceptronClassifier BatchRun Comparison Convergence Curve Evaluation
         ExpertsClassifier MarginPerceptronClassifier OnlineClassifier PerceptronClassifier Potentials
         Progress Run State Trace WinnowClassifier __version__ batch_perceptron best_comparator certify
-        compare converge datasets errors estimators load max_margin open_stream rules run separability
-        streams theory train verify_lemmas""",
+        compare converge datasets errors estimators experiments load max_margin open_stream plot report
+        rules run separability streams theory train verify_lemmas""",
     "onlinear.estimators": """AutoClassifier BatchPerceptronClassifier ExpertsClassifier MarginPerceptronClassifier
         OnlineClassifier PerceptronClassifier WinnowClassifier""",
     "onlinear.streams": "Chunk Reading Stream convert open_stream",

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onlinear import datasets, errors, estimators, rules, streams, theory
+    from onlinear import datasets, errors, estimators, experiments, plot, report, rules, streams, theory
     from onlinear.estimators import (
         AutoClassifier,
         BatchPerceptronClassifier,
@@ -66,9 +66,12 @@ __all__ = [
     "datasets",
     "errors",
     "estimators",
+    "experiments",
     "load",
     "max_margin",
     "open_stream",
+    "plot",
+    "report",
     "rules",
     "run",
     "separability",
@@ -78,7 +81,7 @@ __all__ = [
     "verify_lemmas",
 ]
 
-_MODULES = {"datasets", "errors", "estimators", "rules", "streams", "theory"}
+_MODULES = {"datasets", "errors", "estimators", "experiments", "plot", "report", "rules", "streams", "theory"}
 _HOMES = {
     "open_stream": "onlinear.streams",
     **dict.fromkeys(("best_comparator", "certify", "max_margin", "separability", "verify_lemmas"), "onlinear.theory"),

@@ -1,0 +1,1 @@
+"""Reports: one HTML or Markdown file about a run."""
