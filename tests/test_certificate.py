@@ -680,3 +680,26 @@ def test_a_halting_loop_of_winnow():
     [bound] = [bound for bound in certificate.bounds if "Winnow" in bound.theorem]
     assert "labels all 4 examples" in " ".join(bound.checked)
     assert certificate.difficulty is None
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rows_that_cancel_spare_the_search_for_a_margin(fit_intercept):
+    X, y = onlinear.datasets.separable(margin=0.2, n=50, d=3, seed=0)
+    X, y = np.vstack([X, X[:1]]), np.append(y, -y[0])
+    run, steps = onlinear.run(Perceptron(), X, y, fit_intercept=fit_intercept), []
+    certificate = onlinear.certify(run, X, y, comparator=np.zeros(3), progress=steps.append)
+    assert steps == []
+    assert certificate.record["separability"]["rows"] == [0, 50]
+    kinds = {name: entry for name, entry in certificate.record["margins"].items() if entry is not None}
+    assert set(kinds) == ({"learned", "affine"} if fit_intercept else {"learned"})
+    assert all(entry["lower"] == 0.0 and entry["upper"] < 1e-12 for entry in kinds.values())
+    certificate.verify(X, y)
+
+
+def test_a_small_budget_leaves_open_what_is_not_found():
+    X, y = onlinear.datasets.noisy(n=300, d=10, seed=1)
+    run = onlinear.run(Perceptron(), X, y)
+    hasty = onlinear.certify(run, X, y, comparator=np.zeros(10), seconds=1e-9)
+    assert hasty.record["separability"] == {"verdict": "undecided"}
+    hasty.verify(X, y)
+    assert onlinear.certify(run, X, y, comparator=np.zeros(10)).record["separability"]["verdict"] == "inseparable"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import onlinear
 from exact_oracle import is_separable, signed_rows
-from onlinear.errors import DataError, VerificationError
+from onlinear.errors import DataError, ParameterError, VerificationError
 from onlinear.theory import Examples, Inseparable, Separable, Undecided
 from onlinear.theory.check import exact
 from onlinear.theory.check.verdict import show_share
@@ -130,13 +130,14 @@ def test_one_class_alone_is_separable():
     assert isinstance(onlinear.separability([[1.0], [-1.0]], [1, 1], classes=(0, 1)), Inseparable)
 
 
-def test_beyond_reach_is_undecided_and_says_what_is_known(monkeypatch):
+def test_beyond_the_budget_is_undecided_and_says_what_is_known():
     X, y = onlinear.datasets.noisy(n=200, d=10, seed=1)
-    monkeypatch.setattr(decide, "EXACT_SECONDS", 0.0)
-    verdict = onlinear.separability(X, y)
+    verdict = onlinear.separability(X, y, seconds=1e-9)
     assert isinstance(verdict, Undecided)
     verdict.verify(X, y)
-    assert verdict.margin.upper < 1e-6
+    assert 0.0 < verdict.margin.upper < 1.0
+    with pytest.raises(ParameterError, match=r"seconds is 0\.0; it must be a number above 0"):
+        onlinear.separability(X, y, seconds=0.0)
     assert "no separator has a margin above" in repr(verdict)
 
 

@@ -20,8 +20,8 @@ Kind: TypeAlias = Literal["line", "points", "path", "band", "level", "bars", "ce
 between `low` and `high`; a horizontal line at y[0] over the whole width; a horizontal bar of length x for each text; or
 a cell of a matrix for each point, shaded by `low` and with its text."""
 Role: TypeAlias = Literal["series", "bound", "baseline", "class"]
-"""What a layer stands for, which decides its colour and dashes: something measured, what a theorem allows, what is known
-without learning, or the examples of a class."""
+"""What a layer stands for, which decides its colour and dashes: something measured, what a theorem allows, what is
+known without learning, or the examples of a class."""
 
 
 class Axis(NamedTuple):
@@ -55,8 +55,8 @@ class Layer:
     @classmethod
     def of(cls, name: str, x: Any, y: Any, kind: Kind = "line", role: Role = "series", **more: Any) -> Layer:
         """Return a layer of anything that can become arrays of floats."""
-        ends = {side: np.asarray(more.pop(side), dtype=np.float64) for side in ("low", "high") if side in more}
-        return cls(name, np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), kind, role, **ends, **more)
+        more |= {side: np.asarray(more[side], dtype=np.float64) for side in ("low", "high") if side in more}
+        return cls(name, np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), kind, role, **more)
 
     @classmethod
     def level(cls, name: str, y: float, role: Role = "bound") -> Layer:

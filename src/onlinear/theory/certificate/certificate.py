@@ -49,6 +49,7 @@ def certify(
     comparator: Any = None,
     *,
     delta: float = 0.05,
+    seconds: float = 60.0,
     progress: OnStep | None = None,
 ) -> Certificate:
     """Return a certificate for a run: its mistakes beside what each theorem allows, and what the data permit.
@@ -66,6 +67,9 @@ def certify(
         (nearly) as small as possible.
     delta : float
         The probability with which a probabilistic statement may fail.
+    seconds : float
+        The budget of each search for a margin or a verdict: counted by its size, not clocked, so the certificate does
+        not depend on the machine. What is not found is left open.
     progress : callable, optional
         Called with a `Step` of each search: for the margins, for a verdict, for the comparator.
 
@@ -104,7 +108,8 @@ def certify(
     again = replay(description, X, y, run.rule)
     found, claimed = ({"outcome": outcome_of(one), **describe_run(one, examples.n)} for one in (again, run))
     _compare(found, claimed, DataError, f"{added}the run has", "over these examples it gets")
-    return Certificate(compute_record(run, examples, find_witnesses(run, examples, comparator, progress), float(delta)))
+    witnesses = find_witnesses(run, examples, comparator, seconds, progress)
+    return Certificate(compute_record(run, examples, witnesses, float(delta)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

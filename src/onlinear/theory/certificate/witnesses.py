@@ -16,15 +16,17 @@ from onlinear.theory.check.interval import MarginInterval, OnStep
 from onlinear.theory.check.verdict import Inseparable, Separable
 from onlinear.theory.examples import Examples
 from onlinear.theory.search.comparator import best_comparator, scaled_comparator
-from onlinear.theory.search.decide import separability
+from onlinear.theory.search.decide import contradiction, separability
+from onlinear.theory.search.effort import check_seconds
 from onlinear.theory.search.hard_margin import margin_interval
 from onlinear.theory.voted import VotedExamples
 
 _NONE: dict[str, Any] = {"margins": None, "separability": None, "comparator": None}
 
 
-def find_witnesses(run: Run, data: Data, comparator: Any, progress: OnStep | None) -> dict[str, Any]:
-    """Search for separators, combinations and the comparator."""
+def find_witnesses(run: Run, data: Data, comparator: Any, seconds: float, progress: OnStep | None) -> dict[str, Any]:
+    """Search for separators, combinations and the comparator; each search may take as much work as a budget allows."""
+    check_seconds(seconds)
     options = options_of(run)
     compares = uses_comparator(run.rule) and not isinstance(run, Convergence) and options["start"] is None
     compares = compares and not run.state.multiclass
@@ -37,14 +39,21 @@ def find_witnesses(run: Run, data: Data, comparator: Any, progress: OnStep | Non
     kinds = margin_kinds(run, examples)
     if kinds is None:
         return _NONE
-    margins = {name: kind and _witness(margin_interval(examples, kind, 1e-4), examples) for name, kind in kinds.items()}
-    learned, combination = margins["learned"], None
-    if learned is not None and learned["weights"] is None and _decidable(examples):
-        verdict = separability(examples.unscaled(), progress=progress)
-        if isinstance(verdict, Inseparable):
-            combination = combination_record(verdict)
-        elif isinstance(verdict, Separable) and verdict.weights.dtype != object:
-            learned["weights"] = _whole(verdict, examples)
+    # Rows that cancel show that every margin is 0: then there is nothing to search for.
+    verdict: Any = contradiction(examples.unscaled()) if _decidable(examples) else None
+    if isinstance(verdict, Inseparable):
+        margins = {name: kind and _no_margin(verdict) for name, kind in kinds.items()}
+    else:
+        margins = {
+            name: kind and _witness(margin_interval(examples, kind, 1e-4, seconds=seconds), examples)
+            for name, kind in kinds.items()
+        }
+        learned = margins["learned"]
+        if learned is not None and learned["weights"] is None and _decidable(examples):
+            verdict = separability(examples.unscaled(), seconds=seconds, progress=progress)
+            if isinstance(verdict, Separable) and verdict.weights.dtype != object:
+                learned["weights"] = _whole(verdict, examples)
+    combination = combination_record(verdict) if isinstance(verdict, Inseparable) else None
     u = None
     if compares:
         given = comparator is not None
@@ -74,6 +83,11 @@ def _witness(interval: MarginInterval, examples: Examples) -> dict[str, Any]:
         "support": interval.support.tolist(),
         "shares": interval.shares.tolist(),
     }
+
+
+def _no_margin(verdict: Inseparable) -> dict[str, Any]:
+    """Return the witnesses that the margin is 0: rows that cancel."""
+    return {"weights": None, "support": verdict.rows.tolist(), "shares": [float(share) for share in verdict.shares]}
 
 
 def _decidable(examples: Examples) -> bool:

@@ -13,17 +13,13 @@ from onlinear.errors import ParameterError
 from onlinear.theory.check.interval import OnStep, Step, learned_kind
 from onlinear.theory.check.verdict import Inseparable, Separable, Undecided, Verdict, unseparated
 from onlinear.theory.examples import Examples, examples_of
-from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.effort import Effort, check_seconds
 from onlinear.theory.search.gordan import Combination, Separator, alternative, null_combination
 from onlinear.theory.search.hard_margin import Problem, margin_interval
 from onlinear.theory.search.trial import perceptron_separator
 
 _PAIRS = 100
 """The most pairs of rows with equal scores that are compared."""
-SOLVER_SECONDS = 60.0
-"""The budget for the search for a separator in floating point."""
-EXACT_SECONDS = 60.0
-"""The budget for exact arithmetic."""
 _FRESH = 50
 """How many rows join the exact problem at a time."""
 
@@ -34,6 +30,7 @@ def separability(
     *,
     fit_intercept: bool = False,
     classes: Any = None,
+    seconds: float = 60.0,
     progress: OnStep | None = None,
 ) -> Verdict:
     """Return whether some vector has y⟨w,x⟩ > 0 on all examples, with a witness that can be checked.
@@ -50,6 +47,8 @@ def separability(
         Allow an intercept: y(⟨w,x⟩ + c) > 0.
     classes : pair
         The labels (negative, positive). Default: the two labels in the data, in their order.
+    seconds : float
+        The budget of the search in floating point, and then of exact arithmetic: counted by their size, not clocked.
     progress : callable, optional
         Called with a `Step` after each step of the solver.
 
@@ -73,20 +72,25 @@ def separability(
     examples = examples_of(X, y, fit_intercept=fit_intercept, classes=classes)
     if examples.normalize:
         raise ParameterError("the verdict is about rows as they are; open the examples without normalize")
-    for path in (_zero_row, _contradiction, _perceptron):
-        verdict = path(examples)
-        if verdict is not None:
-            return verdict
+    check_seconds(seconds)
+    verdict = contradiction(examples) or _perceptron(examples)
+    if verdict is not None:
+        return verdict
     problem = Problem(examples, learned_kind(examples))
     suspects = problem.nothing()
-    for number, found in enumerate(problem.improve(1000, Effort(SOLVER_SECONDS)), start=1):
+    for number, found in enumerate(problem.improve(1000, Effort(seconds)), start=1):
         if progress is not None:
             progress(Step(number, found.working_set, max(0.0, found.lower), found.upper))
         suspects = found
         if found.lower > 0.0 and unseparated(examples, found.w) is None:
             return Separable.by(examples, found.w)
     order = np.argsort(-suspects.shares, kind="stable")
-    return exactly(examples, suspects.rows[order])
+    return exactly(examples, suspects.rows[order], seconds)
+
+
+def contradiction(examples: Examples) -> Inseparable | None:
+    """Return why nothing separates the examples, if it can be seen from one row, or from two."""
+    return _zero_row(examples) or _equal_rows(examples)
 
 
 def _zero_row(examples: Examples) -> Inseparable | None:
@@ -98,7 +102,7 @@ def _zero_row(examples: Examples) -> Inseparable | None:
     return None
 
 
-def _contradiction(examples: Examples) -> Inseparable | None:
+def _equal_rows(examples: Examples) -> Inseparable | None:
     """Look for equal rows with opposite labels: a random vector gives them the same score."""
     random = np.random.default_rng(0).standard_normal(examples.width + examples.bias)
     parts = list(examples.prices(random))
@@ -120,9 +124,9 @@ def _perceptron(examples: Examples) -> Separable | None:
     return Separable.by(examples, w) if w is not None and unseparated(examples, w) is None else None
 
 
-def exactly(examples: Examples, rows: NDArray[np.intp]) -> Verdict:
+def exactly(examples: Examples, rows: NDArray[np.intp], seconds: float = 60.0) -> Verdict:
     """Decide by exact arithmetic on a growing set of rows, likely members of a combination first."""
-    effort = Effort(EXACT_SECONDS)
+    effort = Effort(seconds)
     if not rows.size:
         rows = np.arange(min(examples.n, _FRESH))
     while True:
@@ -138,7 +142,7 @@ def exactly(examples: Examples, rows: NDArray[np.intp]) -> Verdict:
             held = [k for k, share in enumerate(found.shares) if share]
             return Inseparable.by(examples, rows[held], [found.shares[k] for k in held])
         if found is None:
-            return Undecided(margin_interval(examples, learned_kind(examples), 1e-3))
+            return Undecided(margin_interval(examples, learned_kind(examples), 1e-3, seconds=seconds))
         missed = unseparated(examples, found.w, _FRESH)
         if missed is None:
             return Separable.by(examples, found.w)

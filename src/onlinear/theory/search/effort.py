@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onlinear.errors import ParameterError
+
 
 class Effort:
     """A budget, roughly in seconds; counted, not clocked, so that results are reproducible."""
@@ -14,3 +16,9 @@ class Effort:
         enough = seconds <= self.left
         self.left -= seconds if enough else 0.0
         return enough
+
+
+def check_seconds(seconds: float) -> None:
+    """Raise where a budget makes no sense."""
+    if not (isinstance(seconds, int | float) and seconds > 0.0):
+        raise ParameterError(f"seconds is {seconds!r}; it must be a number above 0")

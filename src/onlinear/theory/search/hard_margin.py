@@ -23,7 +23,7 @@ from onlinear.theory.check.interval import (
     radius_of,
 )
 from onlinear.theory.examples import Examples, examples_of
-from onlinear.theory.search.effort import Effort
+from onlinear.theory.search.effort import Effort, check_seconds
 from onlinear.theory.search.trial import perceptron_separator
 
 _SOLVER_TOLERANCE = 1e-12
@@ -88,8 +88,7 @@ def max_margin(
     (1.0, 1.0, 0.09)
     """
     check_solver(tol, max_steps)
-    if not (isinstance(seconds, int | float) and seconds > 0.0):
-        raise ParameterError(f"seconds is {seconds!r}; it must be a number above 0")
+    check_seconds(seconds)
     examples = examples_of(X, y, fit_intercept=fit_intercept, normalize=normalize, classes=classes)
 
     def interval(kind: MarginKind) -> MarginInterval:
