@@ -1,4 +1,4 @@
-"""What people use today, each as a function that counts the mistakes of one pass: predict, then learn.
+"""What people use today, each as a function that makes one pass: predict, then learn.
 
 All have their defaults. A tie counts as whatever the peer itself predicts.
 """
@@ -6,8 +6,10 @@ All have their defaults. A tie counts as whatever the peer itself predicts.
 from __future__ import annotations
 
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import scikit_passes
 import vowpalwabbit
@@ -21,21 +23,38 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 BITS = "22"
 
 
+class Pass(NamedTuple):
+    """One pass of a learner."""
+
+    mistakes: int
+    seconds: float
+    """The time that the library itself takes."""
+
+
 def vowpal_wabbit(loss, examples):
-    """Return how often its own progressive prediction was wrong: with these options its loss is 0 or 1."""
+    """Return how often its own progressive prediction was wrong: with these options its loss is 0 or 1.
+
+    It learns while it reads its own text format, and the time is that of both.
+    """
     task = ["--binary"] if examples.n_classes == 2 else ["--oaa", str(examples.n_classes)]
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "examples.txt"
         data.write_text("".join(examples.lines))
         options = ["--data", str(data), "--loss_function", loss, "--bit_precision", BITS, "--quiet", *task]
+        begin = time.perf_counter()
         workspace = vowpalwabbit.Workspace(arg_list=options)
         mistakes = workspace.get_sum_loss()
         workspace.finish()
-    return int(mistakes)
+        return Pass(int(mistakes), time.perf_counter() - begin)
 
 
 def scikit_learn(make, examples):
-    return scikit_passes.count_mistakes(make(), examples.X, examples.codes, examples.n_classes)
+    """Return the mistakes of one pass, and the time of `partial_fit`, which predicts nothing."""
+    mistakes = scikit_passes.count_mistakes(make(), examples.X, examples.codes, examples.n_classes)
+    model, classes = make().set_params(shuffle=False), list(range(examples.n_classes))
+    begin = time.perf_counter()
+    model.partial_fit(examples.X, examples.codes, classes=classes)
+    return Pass(mistakes, time.perf_counter() - begin)
 
 
 def river(make, examples, *, scale=False):
@@ -46,11 +65,11 @@ def river(make, examples, *, scale=False):
         model = OneVsRestClassifier(model)
     if scale:
         model = StandardScaler() | model
-    mistakes = 0
+    mistakes, begin = 0, time.perf_counter()
     for x, label in zip(examples.dicts, labels, strict=True):
         mistakes += model.predict_one(x) != label
         model.learn_one(x, label)
-    return mistakes
+    return Pass(mistakes, time.perf_counter() - begin)
 
 
 PEERS = {

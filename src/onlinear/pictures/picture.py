@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.display import Pictured, counted
-
-if TYPE_CHECKING:
-    import pyarrow
 
 Floats: TypeAlias = NDArray[np.float64]
 Kind: TypeAlias = Literal["line", "points", "path", "band", "level", "bars", "cells"]
@@ -89,8 +86,8 @@ class Picture(Pictured):
     notes: tuple[str, ...] = ()
     square: bool = False
 
-    def frame(self) -> pyarrow.Table:
-        """Return the data behind the picture, one row for each point: series, x, y, and what else the layers have.
+    def frame(self) -> Any:
+        """Return the data behind the picture as a PyArrow table, one row for each point: series, x, y, and the rest.
 
         pandas and Polars take it: ``frame().to_pandas()``, ``polars.from_arrow(frame())``.
         """
