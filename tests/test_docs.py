@@ -12,7 +12,9 @@ from onlinear.theory import bounds
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 GUIDES = [*sorted((ROOT / "docs").glob("coming-from-*.md")), ROOT / "docs" / "which-rule.md"]
-MAPS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/engine.md")]
+MAPS = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/engine.md", "docs/guide.md")
+]
 LIBRARY = ROOT / "src" / "onlinear"
 INDEX = ROOT / "docs" / "theory" / "README.md"
 
