@@ -250,7 +250,7 @@ def test_what_a_person_reads(certificates):
     assert "separable" in text
     assert "cancel exactly" in text
     assert "Perceptron mistake bound (P1)" in text
-    assert "does not apply: no vector is known that separates the examples" in text
+    assert "does not apply: no vector separates the examples" in text
     assert "the tightest" in text
     assert "no disjunction of variables labels these examples" in repr(certificates["winnow, no disjunction"])
     assert "affine: the distance to the hyperplane" in repr(certificates["intercept"])

@@ -1,4 +1,8 @@
-"""The perceptron's mistakes: P1 to P5 of the theory sheet."""
+"""The perceptron's mistakes.
+
+The mistake bound (P1), the warm-start bound (P2), the mistake lemma (P3), the growth of the weights (P4) and the hinge
+bound (P5).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The batch perceptron's steps: P10 and P11 of the theory sheet."""
+"""The steps of the batch perceptron (P10), with any schedule of step sizes (P11)."""
 
 from __future__ import annotations
 

@@ -93,8 +93,8 @@ def weighted_majority(X: Any, y: Any = None, eta: float = 0.5, *, classes: Any =
 def majority_bound(advice: AdviceCounts, eta: float, checked: tuple[str, ...]) -> Bound:
     """Return the bound of `weighted_majority` for experts whose mistakes are known.
 
-    It also holds for the weighted plurality of several classes (P19): where that errs, the experts that name the right
-    class have at most half of the weight.
+    It also holds for a majority of rules (P19), which is the weighted plurality of several classes: where that errs,
+    the experts that name the right class have at most half of the weight.
     """
     log_n = log_up(advice.N)
     quantities = {**advice.quantities(), "eta": eta}

@@ -1,4 +1,7 @@
-"""Bounds on margins, and on the updates of margin perceptrons: P6 to P9 of the theory sheet."""
+"""Bounds on margins, and on the updates of margin perceptrons.
+
+The margin bound from the weights (P6), the margin duality (P7), and the update bounds of margin perceptrons (P8, P9).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The multiclass perceptron: P13 of the theory sheet."""
+"""Bounds of the multiclass perceptron (P13)."""
 
 from __future__ import annotations
 

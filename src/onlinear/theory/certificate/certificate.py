@@ -29,7 +29,7 @@ from onlinear.theory.certificate.replay import (
     options_of,
     replay,
 )
-from onlinear.theory.certificate.statements import EQUAL_STEPS, PROGRESSIVE, not_progressive
+from onlinear.theory.certificate.statements import EQUAL_STEPS, NO_SEPARATOR, PROGRESSIVE, not_progressive
 from onlinear.theory.certificate.structure import check_structure
 from onlinear.theory.certificate.witnesses import find_witnesses
 from onlinear.theory.certificate.wording import in_current_words
@@ -285,7 +285,10 @@ class Certificate(Facts):
         for entry in record["bounds"]:
             mark = "; the tightest" if entry == tightest else ""
             facts.append((entry["theorem"], f"{_statement(entry)}{mark}"))
-        return facts + [(entry["theorem"], f"does not apply: {entry['reason']}") for entry in record["excluded"]]
+        # The reason was recorded before the verdict, which may say more.
+        known = {NO_SEPARATOR: "no vector separates the examples"} if verdict and verdict["verdict"] == "inseparable" else {}
+        reasons = {entry["theorem"]: known.get(entry["reason"], entry["reason"]) for entry in record["excluded"]}
+        return facts + [(theorem, f"does not apply: {reason}") for theorem, reason in reasons.items()]
 
 
 _MEMBER_OPTIONS = {"fit_intercept": "with an intercept", "normalize": "normalized"}

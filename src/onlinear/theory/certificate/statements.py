@@ -85,7 +85,7 @@ EQUAL_STEPS = (Perceptron, MarginPerceptron, AveragedPerceptron, BatchPerceptron
 
 _SHORT = 2.0**-480
 """Squares of rows at least this long are far above the smallest floats."""
-_NO_SEPARATOR = "no vector is known that separates the examples"
+NO_SEPARATOR = "no vector is known that separates the examples"
 _DISORDER = "their labels are not in random order"
 _TOO_LARGE = "a number in it is too large for a float"
 _STARTED = "it did not start from the rule's own first weights"
@@ -318,7 +318,7 @@ def _started(case: Case) -> str:
 
 def _with(u: Any, theorem: str, bound: Callable[[Any], Bound], actual: float) -> Statement | Excluded:
     if u is None:
-        return Excluded(theorem, _NO_SEPARATOR)
+        return Excluded(theorem, NO_SEPARATOR)
     return _unless("", theorem, lambda: bound(u), actual)
 
 
