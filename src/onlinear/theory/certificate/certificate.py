@@ -286,7 +286,8 @@ class Certificate(Facts):
             mark = "; the tightest" if entry == tightest else ""
             facts.append((entry["theorem"], f"{_statement(entry)}{mark}"))
         # The reason was recorded before the verdict, which may say more.
-        known = {NO_SEPARATOR: "no vector separates the examples"} if verdict and verdict["verdict"] == "inseparable" else {}
+        inseparable = verdict is not None and verdict["verdict"] == "inseparable"
+        known = {NO_SEPARATOR: "no vector separates the examples"} if inseparable else {}
         reasons = {entry["theorem"]: known.get(entry["reason"], entry["reason"]) for entry in record["excluded"]}
         return facts + [(theorem, f"does not apply: {reason}") for theorem, reason in reasons.items()]
 
