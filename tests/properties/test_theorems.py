@@ -295,6 +295,16 @@ def test_weighted_majority(data, eta, tie):
         total = after
 
 
+@pytest.mark.parametrize("T", [100, 1000])
+def test_the_regret_of_weighted_majority_may_grow_linearly(T):
+    """Two experts who never agree: the right one is always the one with no more weight."""
+    X, y = np.tile([1.0, -1.0], (T, 1)), np.where(np.arange(T) % 2, -1, 1)
+    run = onlinear.run(WeightedMajority(0.5), X, y)
+    assert (run.mistakes, run.regret) == (T, T // 2)
+    drawn = onlinear.run(RandomizedWeightedMajority("anytime"), X, y)
+    assert drawn.expected_mistakes - T // 2 <= math.sqrt(T)
+
+
 @given(data=advice(max_rows=60))
 def test_halving(data):
     X, y = data

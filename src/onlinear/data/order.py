@@ -1,4 +1,4 @@
-"""Whether labels come in random order: a check that is valid at every moment (P18)."""
+"""Whether labels come in random order: the order check (P18), which is valid at every moment."""
 
 from __future__ import annotations
 

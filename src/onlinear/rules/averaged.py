@@ -29,9 +29,10 @@ class AveragedPerceptron(NamedTuple):
     """The averaged perceptron: ``w ← w + y·x`` where ``y⟨w,x⟩ ≤ margin``; it predicts with w̄, the mean of w so far.
 
     The score is ⟨w̄,x⟩, and its sign the prediction, from the second round on. The steps are those of the perceptron,
-    or of the margin perceptron, so P1 and P5 bound the *updates* (P8, with a margin), and the margin bound (P6) holds.
-    No bound on the mistakes of w̄ is known for this variant; on data that nothing separates it errs far less than the
-    last weights, which follow the last few mistakes.
+    or of the margin perceptron. So the mistake bound (P1) and the hinge bound (P5) limit its *updates* (with a margin,
+    the margin perceptron's update bound (P8) does), and the margin bound (P6) holds. No bound on the mistakes of w̄ is
+    known for this variant; on data that nothing separates it errs far less than the last weights, which follow the last
+    few mistakes.
 
     The weight of an example multiplies its step; in the mean every round counts once, whatever its weight.
     `Run.weights` and predictions use w̄; resuming continues with w. With more than two classes w̄ only predicts after
