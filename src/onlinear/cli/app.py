@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "compare": CommandEntry("comparing", "Train several rules on DATA in a single reading."),
     "inspect": CommandEntry("inspecting", "Describe MODEL and list its largest weights."),
     "convert": CommandEntry("converting", "Convert DATA to a format that is fast to read, or to libsvm text."),
+    "reproduce": CommandEntry("reproducing", "Reproduce an experiment of the lecture notes."),
 }
 
 
