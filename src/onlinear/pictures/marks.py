@@ -21,7 +21,7 @@ _LABELLED = 40
 """Up to this many points have their texts beside them."""
 
 
-class Field(NamedTuple):
+class PlotArea(NamedTuple):
     """Where layers are drawn; its corner is the origin."""
 
     x: Scale
@@ -50,7 +50,7 @@ def colour_class(layer: Layer, number: int) -> str:
     return layer.role if layer.role in {"bound", "baseline"} else f"s{number % len(LIGHT.series)}"
 
 
-def draw_layer(layer: Layer, number: int, field: Field) -> str:
+def draw_layer(layer: Layer, number: int, field: PlotArea) -> str:
     """Return the elements of a layer."""
     return _DRAWN[layer.kind](layer, number, field)
 
@@ -64,7 +64,7 @@ def sample(layer: Layer, number: int) -> str:
     return _stroke("M0 0H22", layer, number)
 
 
-def _line(layer: Layer, number: int, field: Field) -> str:
+def _line(layer: Layer, number: int, field: PlotArea) -> str:
     x, y = field.places(layer)
     parts, markers = [], []
     for stretch in stretches(x, y):
@@ -75,18 +75,18 @@ def _line(layer: Layer, number: int, field: Field) -> str:
     return (_stroke("".join(parts), layer, number) if parts else "") + "".join(markers)
 
 
-def _path(layer: Layer, number: int, field: Field) -> str:
+def _path(layer: Layer, number: int, field: PlotArea) -> str:
     x, y = field.places(layer)
     return _line(layer, number, field) + _arrow(x, y) + _labels(layer, x, y)
 
 
-def _points(layer: Layer, number: int, field: Field) -> str:
+def _points(layer: Layer, number: int, field: PlotArea) -> str:
     x, y = field.places(layer)
     kept = thin_points(x, y)
     return _filled(_marker(layer, number, x[kept], y[kept]), number) + _labels(layer, x, y)
 
 
-def _band(layer: Layer, number: int, field: Field) -> str:
+def _band(layer: Layer, number: int, field: PlotArea) -> str:
     if layer.low is None or layer.high is None:
         return ""
     x = field.places(layer)[0]
@@ -102,12 +102,12 @@ def _band(layer: Layer, number: int, field: Field) -> str:
     return element("path", d="".join(parts), fill="currentColor", fill_opacity=_opacity(layer)) if parts else ""
 
 
-def _level(layer: Layer, number: int, field: Field) -> str:
+def _level(layer: Layer, number: int, field: PlotArea) -> str:
     y = field.y.pixel(float(layer.y[0]))
     return _stroke(f"M0 {px(y)}H{px(field.width)}", layer, number) if math.isfinite(y) else ""
 
 
-def _bars(layer: Layer, number: int, field: Field) -> str:
+def _bars(layer: Layer, number: int, field: PlotArea) -> str:
     zero = field.x.pixel(0.0)
     x, y = field.places(layer)
     thick = 0.66 * abs(field.y.pixel(1.0) - field.y.pixel(0.0))
@@ -118,7 +118,7 @@ def _bars(layer: Layer, number: int, field: Field) -> str:
     return element("path", d=bars, fill="currentColor", fill_opacity=_opacity(layer)) if bars else ""
 
 
-def _cells(layer: Layer, number: int, field: Field) -> str:
+def _cells(layer: Layer, number: int, field: PlotArea) -> str:
     shade = np.zeros(layer.x.size) if layer.low is None else np.nan_to_num(layer.low)
     deepest = max(float(shade.max(initial=0.0)), 1e-300)
     x, y = field.places(layer)
@@ -135,7 +135,7 @@ def _cells(layer: Layer, number: int, field: Field) -> str:
     return element("g", *rectangles, fill="currentColor") + (inked if texts else "")
 
 
-_DRAWN: Final[dict[Kind, Callable[[Layer, int, Field], str]]] = {
+_DRAWN: Final[dict[Kind, Callable[[Layer, int, PlotArea], str]]] = {
     "line": _line,
     "points": _points,
     "path": _path,

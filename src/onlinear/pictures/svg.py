@@ -7,7 +7,7 @@ import math
 from typing import Final, NamedTuple
 
 from onlinear.display import counted
-from onlinear.pictures.marks import Field, coloured, draw_layer, sample
+from onlinear.pictures.marks import PlotArea, coloured, draw_layer, sample
 from onlinear.pictures.markup import cut_text, element, escaped, px, text_width, wrap_text
 from onlinear.pictures.palette import DARK, LIGHT, layer_numbers
 from onlinear.pictures.picture import Axis, Layer, Picture
@@ -58,7 +58,7 @@ def dark_style() -> str:
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
 
 
-def describe(picture: Picture) -> str:
+def describe_picture(picture: Picture) -> str:
     """Return what a picture shows, in words: its axes, and where each line ends."""
     said = [f"{picture.y.label} against {picture.x.label}."]
     for layer in picture.layers:
@@ -73,7 +73,7 @@ def describe(picture: Picture) -> str:
     return " ".join(said)
 
 
-class _Entry(NamedTuple):
+class _LegendEntry(NamedTuple):
     """An entry of the legend, and where it stands."""
 
     layer: Layer
@@ -110,7 +110,7 @@ class _Sheet:
         if picture.square:
             self._make_square(inner, plot)
         self.left = left
-        self.field = Field(
+        self.field = PlotArea(
             Scale(picture.x, *self.x_limits, 0.0, inner),
             # Bars and rows of a matrix are read from the top.
             Scale(picture.y, *self.y_limits, *((0.0, plot) if self._from_top() else (plot, 0.0))),
@@ -129,7 +129,7 @@ class _Sheet:
         return element(
             "svg",
             element("title", escaped(self.picture.title), id=f"{name}-title"),
-            element("desc", escaped(describe(self.picture)), id=f"{name}-desc"),
+            element("desc", escaped(describe_picture(self.picture)), id=f"{name}-desc"),
             style,
             paper if self.standalone else "",
             inside,
@@ -197,8 +197,8 @@ class _Sheet:
         dx, dy = (unit * inner - (x1 - x0)) / 2, (unit * plot - (y1 - y0)) / 2
         self.x_limits, self.y_limits = (x0 - dx, x1 + dx), (y0 - dy, y1 + dy)
 
-    def _legend(self) -> list[_Entry]:
-        entries: list[_Entry] = []
+    def _legend(self) -> list[_LegendEntry]:
+        entries: list[_LegendEntry] = []
         x, row, seen = 12.0, 0, set()
         for layer, number in zip(self.picture.layers, self.numbers, strict=True):
             if not layer.name or (layer.role, layer.name) in seen:
@@ -207,7 +207,7 @@ class _Sheet:
             wide = 28 + text_width(cut_text(layer.name, self.width - 56)) + 16
             if x + wide > self.width and x > 12:
                 x, row = 12.0, row + 1
-            entries.append(_Entry(layer, number, x, row))
+            entries.append(_LegendEntry(layer, number, x, row))
             x += wide
         # A single series is named by the title or an axis.
         return entries if len(entries) > 1 or any(one.layer.role != "series" for one in entries) else []
