@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the docstrings, docs/cli.md from `--help`, and the formats in docs/streams.md."""
+"""Write docs/reference.md from the docstrings, docs/cli.md from `--help`, formats in docs/streams.md, and pictures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 import onlinear
 import onlinear.river
 from onlinear.cli.app import commands
+from onlinear.pictures import Axis, Layer, Picture
+from onlinear.pictures.svg import svg
+from onlinear.rules import Majority
 from onlinear.streams.formats.format import Format
 from onlinear.streams.formats.registry import all_formats
 from onlinear.streams.reading import Reading
@@ -119,8 +123,42 @@ def _recognised(entry: Format) -> str:
     return ", ".join(signs)
 
 
+def majority_picture() -> Picture:
+    """Return the picture of the README: the mistakes of the default rules, and of their majority."""
+    data = onlinear.datasets.drift(margin=0.02, n=9000, pieces=3, seed=0)
+    flipped = np.random.default_rng(1).random(9000) < 0.02
+    stream = data.X, np.where(flipped, -data.y, data.y)
+    rule = Majority()
+    runs = {
+        one.name: onlinear.run(
+            one.rule, *stream, fit_intercept=one.fit_intercept, normalize=one.normalize, trace="curve"
+        )
+        for one in rule.members
+    }
+    runs = dict(sorted(runs.items(), key=lambda item: -item[1].mistakes))
+    runs["the majority of the five"] = onlinear.run(rule, *stream, trace="curve")
+    layers = []
+    for name, run in runs.items():
+        step = slice(None, None, 5)
+        layers.append(Layer.of(f"{name}: {run.mistakes:,}", run.trace.rounds[step], run.trace.mistakes[step]))
+    return Picture(
+        "Mistakes of five rules and of their majority",
+        Axis("rounds", low=0.0, high=9000.0),
+        Axis("mistakes so far", low=0.0),
+        tuple(layers),
+        ("A generated stream: its target changes after 3,000 and 6,000 rounds, and 2 % of the labels are wrong.",),
+    )
+
+
+PICTURES = {"majority": majority_picture}
+"""The pictures in docs/pictures."""
+
+
 if __name__ == "__main__":
     here = Path(__file__)
+    here.with_name("pictures").mkdir(exist_ok=True)
+    for name, make in PICTURES.items():
+        here.with_name("pictures").joinpath(f"{name}.svg").write_text(svg(make()), encoding="utf-8")
     here.with_name("reference.md").write_text(reference(), encoding="utf-8")
     here.with_name("cli.md").write_text(command_line(), encoding="utf-8")
     streams = here.with_name("streams.md")

@@ -106,6 +106,14 @@ def test_the_reference_is_up_to_date():
     assert page == build["reference"](), "run `make docs`"
 
 
+def test_the_pictures_are_up_to_date():
+    build = runpy.run_path(str(ROOT / "docs" / "build.py"))
+    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "pictures").glob("*.svg")}
+    assert set(files) == set(build["PICTURES"])
+    for name, make in build["PICTURES"].items():
+        assert files[name] == build["svg"](make()), "run `make docs`"
+
+
 @pytest.mark.slow
 def test_the_wheel_is_whole(tmp_path):
     subprocess.run(
