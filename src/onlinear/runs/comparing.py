@@ -21,6 +21,7 @@ from onlinear.runs.course import Course
 from onlinear.runs.learner import Learner
 from onlinear.runs.online import feed
 from onlinear.runs.outcome import Run
+from onlinear.runs.recorder import AnyRecorder, Traced, check_trace, recorder_for
 from onlinear.runs.training import Clock, Report
 from onlinear.spelling import option
 from onlinear.streams.stream import Stream
@@ -43,6 +44,7 @@ def compare(
     classes: Any = None,
     progress: Report | None = None,
     new_classes: bool = False,
+    trace: Traced = False,
     stream: Any = None,
 ) -> Comparison:
     """Run several rules over examples, which are read once for all of them.
@@ -61,6 +63,8 @@ def compare(
         whose members have their own options.
     progress : callable
         As in `onlinear.train`; it reports on the first rule.
+    trace : bool, "curve" or Potentials
+        As in `onlinear.run`, for each rule.
     stream : Stream
         The former name of X.
 
@@ -76,6 +80,7 @@ def compare(
     >>> [run.mistakes for run in onlinear.compare(both, X, y, fit_intercept=True)]
     [35, 166]
     """
+    check_trace(trace)
     field = _Field([rules] if isinstance(rules, str) else rules, seed)
     course = Course(as_stream(X, y, classes, stream), passes, shuffle, seed)
     if new_classes:
@@ -88,13 +93,14 @@ def compare(
     if first is None:
         raise DataError("no examples")
     field.begin(course.stream, first, Options(fit_intercept, normalize, None, None, n_features, None, new_classes))
+    field.record(trace)
     clock = Clock(field.leader(), progress)
     for chunk in itertools.chain([first], chunks):
         for rows in clock.spans(chunk, course):
             field.learn(chunk, rows, first_pass=course.number == 0)
     for entrant in field.entrants:
         entrant.learner.take_names(course.stream.names)
-    runs = [Run(entrant.learner.rest()) for entrant in field.entrants]
+    runs = [entrant.run() for entrant in field.entrants]
     return Comparison(runs, [entrant.seconds for entrant in field.entrants], field.left_out)
 
 
@@ -102,6 +108,7 @@ class _Entrant:
     """A rule that takes part in a comparison; one that need not fit the data may be left out."""
 
     learner: Learner
+    recorder: AnyRecorder | None = None
 
     def __init__(self, rule: Any, *, must_fit: bool) -> None:
         check_rule(rule)
@@ -123,8 +130,12 @@ class _Entrant:
     def learn(self, chunk: Chunk, rows: slice, *, first_pass: bool) -> None:
         """Learn from some rows of a chunk, and take the time."""
         start = time.perf_counter()
-        feed(self.learner, chunk, rows, first_pass=first_pass)
+        feed(self.learner, chunk, rows, self.recorder, first_pass=first_pass)
         self.seconds += time.perf_counter() - start
+
+    def run(self) -> Run:
+        """Return the result."""
+        return Run(self.learner.rest(), self.recorder.trace(self.learner) if self.recorder else None)
 
 
 class _Field:
@@ -176,6 +187,11 @@ class _Field:
                 if entrant.must_fit:
                     raise
                 self._leave_out(entrant, str(error))
+
+    def record(self, trace: Traced) -> None:
+        """Record what was asked for of each rule."""
+        for entrant in self.entrants:
+            entrant.recorder = recorder_for(trace, entrant.learner)
 
     def leader(self) -> Learner:
         """Return the first learner that will not be left out."""
