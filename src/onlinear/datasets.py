@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.display import Facts, counted
+from onlinear.display import Pictured, counted
 from onlinear.errors import ParameterError
 
 __all__ = ["Dataset", "disjunction", "drift", "experts", "noisy", "r_of_k", "separable", "xor"]
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Facts):
+class Dataset(Pictured):
     """Examples and labels; unpacks as ``X, y = dataset``.
 
     ``comparator`` is a vector that separates the examples (before any noise), with ``intercept`` as its

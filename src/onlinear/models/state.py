@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.label_record import LabelRecord
-from onlinear.display import Facts, counted
+from onlinear.display import Pictured, counted
 from onlinear.engine.explain import RULE_FAULTS, place_in_rule
 from onlinear.engine.flat import Floats
 from onlinear.errors import OnlinearError, RuleError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class State(Facts):
+class State(Pictured):
     """The state at the end of a run, from which another can resume; its arrays are read-only.
 
     Per-feature arrays hold the intercept, where there is one, at index 0.

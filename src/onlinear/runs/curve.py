@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.display import Facts, counted
+from onlinear.display import Pictured, counted
 from onlinear.engine import passes
 from onlinear.engine.flat import Floats
 from onlinear.engine.rows import Block
@@ -36,7 +36,7 @@ class CostlyRound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Facts):
+class Curve(Pictured):
     """The mistakes of a run over time.
 
     The arrays have an entry for the beginning, for moments in equal distances, and for the end; all count from the

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onlinear.data.labels import list_labels
 from onlinear.data.one_label import plain, show
 from onlinear.data.order import OrderCheck
-from onlinear.display import Facts, TextTable, confidence, counted, rounded_down, rounded_up, wrapped
+from onlinear.display import Pictured, TextTable, confidence, counted, rounded_down, rounded_up, wrapped
 from onlinear.engine.flat import Floats
 
 _SHOWN = 12
@@ -27,7 +27,7 @@ _WORTH_SAYING = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Facts):
+class Evaluation(Pictured):
     """Predictions compared with the true labels. It is immutable; `as_dict` returns all of it as plain data.
 
     Precision, recall and F1 are as in scikit-learn with ``zero_division=0``: they are 0 where they are undefined, and

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.display import Facts, counted
+from onlinear.display import Pictured, counted
 from onlinear.engine.flat import Floats
 from onlinear.runs.curve import Curve, CurvePoints
 
@@ -31,7 +31,7 @@ class Potentials:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace(Facts):
+class Trace(Pictured):
     """The rounds of a run, counted from 0 over everything that the learner has seen.
 
     The last fields are filled if potentials were requested: they are the quantities in the lemmas, which

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.display import Facts, counted, rounded_down, rounded_up
+from onlinear.display import Pictured, counted, rounded_down, rounded_up
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.rounding import UNIT
@@ -45,7 +45,7 @@ OnStep: TypeAlias = Callable[[Step], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginInterval(Facts):
+class MarginInterval(Pictured):
     """The largest margin lies between `lower` and `upper`; both are proven, and rounded outward.
 
     Attributes

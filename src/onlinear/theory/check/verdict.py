@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.data.one_label import show
-from onlinear.display import Facts, counted, rounded_up, shortened
+from onlinear.display import Pictured, counted, rounded_up, shortened
 from onlinear.engine.flat import Floats
 from onlinear.errors import VerificationError
 from onlinear.theory.check.exact import combination, over_one_denominator, products
@@ -24,7 +24,7 @@ _EXACT_AT_A_TIME = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Separable(Facts):
+class Separable(Pictured):
     """Some vector separates the examples: this one, y(⟨w,x⟩ + c) > 0 on all of them.
 
     Attributes
@@ -76,7 +76,7 @@ class Separable(Facts):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inseparable(Facts):
+class Inseparable(Pictured):
     """No vector separates the examples: these rows, with these shares, cancel exactly, Σ λ y x = 0.
 
     A vector with y⟨w,x⟩ > 0 on all of them would have Σ λ y⟨w,x⟩ > 0; but that is ⟨w,0⟩.
@@ -160,7 +160,7 @@ class Inseparable(Facts):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Undecided(Facts):
+class Undecided(Pictured):
     """Neither verdict was proven; but no separator has a margin above `margin.upper`.
 
     Attributes

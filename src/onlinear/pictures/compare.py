@@ -1,0 +1,130 @@
+"""Several rules side by side: mistakes over time, or error rates as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onlinear.display import confidence, counted
+from onlinear.errors import ParameterError
+from onlinear.pictures.mistakes import curve_of, per_round
+from onlinear.pictures.picture import Axis, Layer, Picture
+from onlinear.pictures.rows import row_bars, rows_axis
+from onlinear.pictures.wording import rule_name
+from onlinear.runs.comparison import Comparison
+from onlinear.runs.evaluation import Evaluation
+from onlinear.runs.outcome import Run
+
+_MOST_LINES = 6
+"""More lines cannot be told apart."""
+
+
+def compare_picture(
+    runs: Comparison | Sequence[Run], *, names: Sequence[str] | None = None, rate: bool = True, over_time: bool = True
+) -> Picture:
+    """Return the mistakes of several rules, the best first: over time if the runs have traces, otherwise as bars.
+
+    Of more than six rules over time, the five best and the last are drawn. If the comparison was evaluated, the bars
+    have the error on the test examples beside them, with its interval.
+
+    Parameters
+    ----------
+    runs : Comparison or sequence of Run
+        The runs, over the same examples.
+    names : sequence of str, optional
+        A name for each run. Default: its rule.
+    rate : bool
+        Show mistakes per round over time, instead of their number.
+    over_time : bool
+        Show mistakes over time if the runs have traces; False: bars.
+
+    Returns
+    -------
+    Picture
+
+    Examples
+    --------
+    >>> import onlinear
+    >>> X, y = onlinear.datasets.noisy(n=1000, seed=0)
+    >>> rules = [onlinear.rules.Perceptron(), onlinear.rules.AROW()]
+    >>> compare_picture(onlinear.compare(rules, X, y)).frame().to_pydict()["text"][:2]
+    ['AROW', 'Perceptron']
+    """
+    runs = list(runs) if not isinstance(runs, Comparison) else runs
+    if not runs or not all(isinstance(run, Run) for run in runs):
+        raise ParameterError("compare needs a Comparison, or a list with at least one Run")
+    named = [rule_name(run.rule) for run in runs] if names is None else list(names)
+    if len(named) != len(runs):
+        raise ParameterError(f"there are {counted(len(named), 'name')} for {counted(len(runs), 'run')}")
+    tests = runs.tests if isinstance(runs, Comparison) else ()
+    order = sorted(range(len(runs)), key=lambda i: runs[i].mistakes / runs[i].rounds)
+    traced = all(run.trace is not None for run in runs)
+    notes = _notes(runs)
+    if over_time and traced:
+        return _over_time(runs, named, order, notes, rate=rate)
+    if tests:
+        order = sorted(range(len(runs)), key=lambda i: tests[i].error)
+    return _as_bars(runs, named, order, tests, notes)
+
+
+def _over_time(
+    runs: Sequence[Run], named: Sequence[str], order: Sequence[int], notes: list[str], *, rate: bool
+) -> Picture:
+    curves = [curve_of(run) for run in runs]
+    if len({int(curve.rounds[-1]) for curve in curves}) > 1:
+        notes = [*notes, "The runs differ in length."]
+    shown = list(order) if len(order) <= _MOST_LINES else [*order[: _MOST_LINES - 1], order[-1]]
+    left = [named[i] for i in order if i not in shown]
+    if left:
+        notes = [*notes, f"In between, not drawn: {', '.join(left)}."]
+    best = curves[order[0]]
+    layers = [
+        Layer.of(name, *per_round(best, made, rate=rate), role="baseline")
+        for name, made in (("majority so far", best.majority), ("last label", best.last_label))
+    ]
+    for i in shown:
+        end = f"{runs[i].mistakes / runs[i].rounds:.2%}" if rate else f"{runs[i].mistakes:,}"
+        layers.append(Layer.of(f"{named[i]}: {end}", *per_round(curves[i], curves[i].mistakes, rate=rate)))
+    # The first rounds of a rate jump between 0 and 1, and would squeeze everything else.
+    settled = [layer.y[layer.x >= 0.02 * layer.x[-1]] for layer in layers]
+    top = max((float(part.max()) for part in settled if part.size), default=1.0)
+    return Picture(
+        "Mistakes of each rule",
+        Axis("rounds", low=0.0, high=float(best.rounds[-1])),
+        Axis("mistakes per round" if rate else "mistakes", percent=rate, low=0.0, high=1.05 * top or 1.0),
+        tuple(layers),
+        tuple(notes),
+    )
+
+
+def _as_bars(
+    runs: Sequence[Run], named: Sequence[str], order: Sequence[int], tests: Sequence[Evaluation], notes: list[str]
+) -> Picture:
+    rows, rates = [named[i] for i in order], [runs[i].mistakes / runs[i].rounds for i in order]
+    # Beside the errors of a test, the mistakes are in the background.
+    layers = [row_bars("mistakes while learning", rows, rates, role="baseline" if tests else "series")]
+    baselines = runs[0].baselines
+    if baselines is not None:
+        trivial = {"majority so far": baselines.majority, "last label": baselines.last_label}
+        shares = [made / baselines.rounds for made in trivial.values()]
+        layers.append(row_bars("baseline", list(trivial), shares, first=len(rows), role="baseline"))
+        rows = [*rows, *trivial]
+    if tests:
+        found = [tests[i] for i in order]
+        layers.append(
+            Layer.of("errors on the test examples", [test.error for test in found], np.arange(len(found)), "points")
+        )
+        ends = [(row, test.interval) for row, test in enumerate(found) if test.interval is not None]
+        layers += [Layer.of("", [1.0 - upper, 1.0 - lower], [row, row]) for row, (lower, upper) in ends]
+        if ends:
+            notes = [*notes, f"Each interval holds with probability {confidence(tests[0].delta)} for its rule alone."]
+    axis = Axis("share of examples that were wrong", percent=True, low=0.0)
+    return Picture("Error of each rule", axis, rows_axis(rows), tuple(layers), tuple(notes))
+
+
+def _notes(runs: Sequence[Run]) -> list[str]:
+    rounds = {run.rounds for run in runs}
+    notes = [] if len(rounds) == 1 else ["The runs have seen different numbers of examples."]
+    left = runs.left_out if isinstance(runs, Comparison) else {}
+    return notes + [f"Left out: {', '.join(left)}."] * bool(left)
