@@ -22,6 +22,8 @@ from onlinear.runs.outcome import Run
 
 _MOST_POINTS = 2000
 """More points are thinned evenly."""
+_MOST_UNEQUAL = 4.0
+"""If one column spreads further than the other by more than this factor, the axes have different units."""
 
 
 class Linear(NamedTuple):
@@ -65,49 +67,43 @@ def boundary_picture(
     >>> [layer.name for layer in boundary_picture(run, X, y).layers]
     ['0', '1', 'separator', 'margin strip, 1.41 wide', '']
     """
-    points, labels, names = _read(X, y)
-    i, j = _chosen(columns, names)
-    notes = []
+    table = _read(X, y, normalize=isinstance(run, Run) and run.state.normalize)
+    i, j = _chosen(columns, table.names)
+    shown = table.columns([i, j])
+    square = _same_scale(shown)
+    box = Box.around(shown, square=square)
+    classes = list(run.classes) if isinstance(run, Run) else sorted(distinct(table.labels, []))
+    layers, notes = class_layers(shown, table.labels, classes)
     if isinstance(run, Run) and run.state.normalize:
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        points = points / np.where(lengths > 0.0, lengths, 1.0)
         notes.append("Examples are shown as they were learned from, at length 1.")
-    classes = list(run.classes) if isinstance(run, Run) else sorted(distinct(labels, []))
-    shown = points[:, [i, j]]
-    box = Box.around(shown)
-    layers, thinned = class_layers(shown, labels, classes)
-    notes += thinned
-    linear = linear_of(run, points.shape[1])
+    linear = linear_of(run, table.width)
     if linear is not None:
-        rest = np.delete(points, [i, j], axis=1).mean(axis=0)
-        others = np.delete(linear.weights, [i, j], axis=1) @ rest
-        scores = [
-            Scores(float(w[i]), float(w[j]), float(c))
-            for w, c in zip(linear.weights, linear.intercepts + others, strict=True)
-        ]
-        if rest.size:
+        drawn = _borders(_section(linear, table, i, j), box)
+        layers += drawn
+        if table.width > 2:
             notes.append(
-                f"A section through {points.shape[1]} features: the line holds for examples whose other features have"
+                f"A section through {table.width:,} features: the line holds for examples whose other features have"
                 " their mean, so points may seem to be on the wrong side."
             )
-        layers += _borders(scores, box)
-        if len(scores) == 1 and not rest.size:
-            layers += _strip(scores[0], shown, np.where(labels == classes[1], 1.0, -1.0), box)
+        elif len(linear.weights) == 1 and len(classes) == 2:
+            signs = np.where(table.labels == classes[1], 1.0, -1.0)
+            layers += _strip(_section(linear, table, i, j)[0], shown, signs, box)
+        if not drawn:
+            notes.append("The line is outside the picture.")
     if isinstance(run, Run) and updates:
-        rings, said = ringed_updates(run, points, labels)
+        rings, said = ringed_updates(run, table.labels, table.squared_lengths())
         notes += said
         if rings.texts:
             ringed = shown[rings.rows]
             layers.append(Layer.of("updates, in order", ringed[:, 0], ringed[:, 1], "points", texts=rings.texts))
-        if points.shape[1] == 2:
-            layers += way_of_weights(run, box)
+        layers += way_of_weights(run, box) if table.width == 2 else []
     return Picture(
-        f"{rule_name(run.rule)} on {len(points):,} examples" if isinstance(run, Run) else "Examples",
-        Axis(names[i], low=box.left, high=box.right),
-        Axis(names[j], low=box.bottom, high=box.top),
+        f"{rule_name(run.rule)} on {len(shown):,} examples" if isinstance(run, Run) else "Examples",
+        Axis(table.names[i], low=box.left, high=box.right),
+        Axis(table.names[j], low=box.bottom, high=box.top),
         tuple(layers),
         tuple(notes),
-        square=True,
+        square=square,
     )
 
 
@@ -156,15 +152,65 @@ def _linear_of_run(run: Run) -> Linear:
     return Linear(weights, np.atleast_1d(run.intercept) - float(0.0 if rule.linear else threshold or 0.0))
 
 
-def _read(X: Any, y: Any) -> tuple[Floats, NDArray[Any], list[str]]:
-    """Return the examples as an array of floats, their labels, and the names of the columns."""
-    matrix = as_matrix(X)
-    native = matrix.native()
-    points = np.asarray(native.toarray() if hasattr(native, "toarray") else native, dtype=np.float64)
-    if points.shape[1] < 2:
+class _ShownExamples(NamedTuple):
+    """Examples as they are shown: a dense or a sparse matrix, and a factor for each row."""
+
+    matrix: Any
+    factors: Floats
+    labels: NDArray[Any]
+    names: list[str]
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.matrix.shape[1])
+
+    def columns(self, numbers: list[int]) -> Floats:
+        """Return some columns."""
+        some = self.matrix[:, numbers]
+        dense = np.asarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
+        return dense * self.factors[:, None]
+
+    def means(self) -> Floats:
+        """Return the mean of each column."""
+        return np.ravel(self.matrix.T @ self.factors) / self.factors.size
+
+    def squared_lengths(self) -> Floats:
+        """Return ‖x‖² of each row."""
+        return _squared_lengths(self.matrix) * self.factors**2
+
+
+def _read(X: Any, y: Any, *, normalize: bool) -> _ShownExamples:
+    """Return examples, which are scaled to length 1 if they are to be normalised."""
+    matrix = as_matrix(X).native()
+    n, width = matrix.shape
+    if width < 2:
         raise ParameterError("a boundary needs at least two features")
-    names = column_names(X) or tuple(f"feature {j}" for j in range(points.shape[1]))
-    return points, as_labels(y, len(points)), [shorten_name(name) for name in names]
+    factors = np.ones(n)
+    if normalize:
+        lengths = np.sqrt(_squared_lengths(matrix))
+        factors = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    names = column_names(X) or tuple(f"feature {j}" for j in range(width))
+    return _ShownExamples(matrix, factors, as_labels(y, n), [shorten_name(name) for name in names])
+
+
+def _squared_lengths(matrix: Any) -> Floats:
+    squares = matrix.multiply(matrix) if hasattr(matrix, "multiply") else np.square(matrix, dtype=np.float64)
+    return np.ravel(np.asarray(squares.sum(axis=1), dtype=np.float64))
+
+
+def _same_scale(points: Floats) -> bool:
+    """Tell whether both columns spread about equally far, so that a unit can have the same length on both axes."""
+    spreads = np.ptp(points, axis=0)
+    return bool(spreads.max() <= _MOST_UNEQUAL * spreads.min())
+
+
+def _section(linear: Linear, table: _ShownExamples, i: int, j: int) -> list[Scores]:
+    """Return the scores of two columns, with the others at their mean."""
+    others = table.means()
+    others[[i, j]] = 0.0
+    rest = linear.intercepts + linear.weights @ others
+    return [Scores(float(w[i]), float(w[j]), float(c)) for w, c in zip(linear.weights, rest, strict=True)]
 
 
 def _chosen(columns: Sequence[int | str], names: list[str]) -> tuple[int, int]:

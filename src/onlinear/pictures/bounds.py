@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from onlinear.display import rounded_up
 from onlinear.pictures.picture import Axis, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
-from onlinear.pictures.wording import rounded
+from onlinear.pictures.wording import limit_words, rounded
 from onlinear.theory.certificate.certificate import Certificate
 
 
@@ -34,11 +33,11 @@ def bounds_picture(certificate: Certificate) -> Picture:
     names, shares, notes = [], [], []
     for bound, entry in zip(certificate.bounds, certificate.record["bounds"], strict=True):
         if bound.of == "risk":
-            notes.append(f"{bound.theorem}: the mean risk is at most {rounded_up(bound.value)}, which is not a count.")
+            notes.append(f"{bound.theorem}: the mean risk is at most {limit_words(bound.value)}, which is not a count.")
         elif not math.isfinite(bound.value):
             notes.append(f"{bound.theorem}: no limit is known.")
         else:
-            names.append(f"{bound.theorem}: {rounded(entry['actual'])} of {rounded_up(bound.value)}")
+            names.append(f"{bound.theorem}: {rounded(entry['actual'])} of {limit_words(bound.value)}")
             shares.append(entry["actual"] / bound.value if bound.value else 1.0)
     notes += [f"{entry['theorem']} does not apply: {entry['reason']}." for entry in certificate.record["excluded"]]
     high = max([1.0, *shares])

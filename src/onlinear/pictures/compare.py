@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.display import confidence, counted
 from onlinear.errors import ParameterError
-from onlinear.pictures.mistakes import curve_of, per_round
+from onlinear.pictures.mistakes import baseline_courses, curve_of, per_round, settled_top
 from onlinear.pictures.picture import Axis, Layer, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
 from onlinear.pictures.wording import rule_name
@@ -21,12 +21,16 @@ _MOST_LINES = 6
 
 
 def compare_picture(
-    runs: Comparison | Sequence[Run], *, names: Sequence[str] | None = None, rate: bool = True, over_time: bool = True
+    runs: Comparison | Sequence[Run],
+    *,
+    names: Sequence[str] | None = None,
+    rate: bool = True,
+    over_time: bool | None = None,
 ) -> Picture:
-    """Return the mistakes of several rules, the best first: over time if the runs have traces, otherwise as bars.
+    """Return the mistakes of several rules, the best first, over time or as bars.
 
-    Of more than six rules over time, the five best and the last are drawn. If the comparison was evaluated, the bars
-    have the error on the test examples beside them, with its interval.
+    Of more than six rules over time, the five best and the last are drawn. If the comparison was evaluated, the errors
+    on the test examples stand before the bars, with their intervals.
 
     Parameters
     ----------
@@ -36,8 +40,8 @@ def compare_picture(
         A name for each run. Default: its rule.
     rate : bool
         Show mistakes per round over time, instead of their number.
-    over_time : bool
-        Show mistakes over time if the runs have traces; False: bars.
+    over_time : bool, optional
+        Show mistakes over time, which needs traces, or bars. Default: over time if there are traces and no test.
 
     Returns
     -------
@@ -59,9 +63,10 @@ def compare_picture(
         raise ParameterError(f"there are {counted(len(named), 'name')} for {counted(len(runs), 'run')}")
     tests = runs.tests if isinstance(runs, Comparison) else ()
     order = sorted(range(len(runs)), key=lambda i: runs[i].mistakes / runs[i].rounds)
-    traced = all(run.trace is not None for run in runs)
     notes = _notes(runs)
-    if over_time and traced:
+    if over_time is None:
+        over_time = not tests and all(run.trace is not None for run in runs)
+    if over_time:
         return _over_time(runs, named, order, notes, rate=rate)
     if tests:
         order = sorted(range(len(runs)), key=lambda i: tests[i].error)
@@ -80,19 +85,16 @@ def _over_time(
         notes = [*notes, f"In between, not drawn: {', '.join(left)}."]
     best = curves[order[0]]
     layers = [
-        Layer.of(name, *per_round(best, made, rate=rate), role="baseline")
-        for name, made in (("majority so far", best.majority), ("last label", best.last_label))
+        Layer.of(name, *per_round(best, made, rate=rate), role="baseline") for name, made in baseline_courses(best)
     ]
     for i in shown:
         end = f"{runs[i].mistakes / runs[i].rounds:.2%}" if rate else f"{runs[i].mistakes:,}"
         layers.append(Layer.of(f"{named[i]}: {end}", *per_round(curves[i], curves[i].mistakes, rate=rate)))
-    # The first rounds of a rate jump between 0 and 1, and would squeeze everything else.
-    settled = [layer.y[layer.x >= 0.02 * layer.x[-1]] for layer in layers]
-    top = max((float(part.max()) for part in settled if part.size), default=1.0)
+    label = "mistakes per round" if rate else "mistakes"
     return Picture(
         "Mistakes of each rule",
         Axis("rounds", low=0.0, high=float(best.rounds[-1])),
-        Axis("mistakes per round" if rate else "mistakes", percent=rate, low=0.0, high=1.05 * top or 1.0),
+        Axis(label, percent=rate, low=0.0, high=settled_top(layers)),
         tuple(layers),
         tuple(notes),
     )

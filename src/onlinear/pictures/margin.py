@@ -83,7 +83,7 @@ def margin_picture(
     spread = positive.size > 0 and positive.max() > 20.0 * positive.min()
     return Picture(
         f"Bounds on the margin, {rule_name(run.rule)}",
-        Axis("updates", log=k.size >= _LONG, low=1.0, high=float(max(2, k.size))),
+        Axis("updates", log=k.size >= _LONG, low=1.0, high=1.05 * max(2, k.size)),
         Axis(_label(trace), log=spread, low=None if spread else 0.0),
         tuple(layers),
         tuple(notes),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from onlinear.display import counted, rounded_up
+from onlinear.display import counted
 from onlinear.errors import ParameterError
 from onlinear.pictures.picture import Axis, Floats, Layer, Picture
-from onlinear.pictures.wording import rule_name
+from onlinear.pictures.wording import limit_words, rule_name
 from onlinear.runs.curve import Curve
 from onlinear.runs.outcome import Run
 from onlinear.runs.trace import Trace
@@ -20,8 +20,8 @@ from onlinear.theory.certificate.certificate import Certificate
 
 POINTS = 8192
 """The most points of a line that is made from the trace of every round."""
-IN_SIGHT = 3.0
-"""A bound further above the data than this factor is named, not drawn: it would flatten the curve."""
+IN_SIGHT = 10.0
+"""What is further above the curve in the end than this factor is named, not drawn: it would flatten the curve."""
 
 Allowed: TypeAlias = Certificate | Sequence[Bound]
 
@@ -31,7 +31,8 @@ def mistakes_picture(
 ) -> Picture:
     """Return the mistakes of a run over its rounds, with bounds and baselines.
 
-    A bound on the mistakes that is more than three times as high as the curves is named in a note instead of drawn.
+    What is more than ten times the mistakes in the end, a bound or a baseline, is named in a note and not drawn: it
+    would flatten the curve.
 
     Parameters
     ----------
@@ -54,26 +55,55 @@ def mistakes_picture(
     >>> X, y = onlinear.datasets.separable(margin=0.1, n=1000, d=20, seed=0)
     >>> run = onlinear.run(onlinear.rules.Perceptron(), X, y, trace="curve")
     >>> picture = mistakes_picture(run, bounds=onlinear.certify(run, X, y))
-    >>> [layer.name for layer in picture.layers if layer.role != "bound"]
-    ['majority so far', 'last label', 'Perceptron']
+    >>> [layer.name for layer in picture.layers]
+    ['Perceptron hinge bound (P5): 62.4...', 'Perceptron']
+    >>> picture.notes[0]
+    'Above the picture, in mistakes at the end: majority so far 467, last label ...'
     """
     curve = curve_of(run)
     name = rule_name(run.rule) if isinstance(run, Run) else "mistakes"
-    layers = [] if not baselines else [_line(curve, "majority so far", curve.majority, rate=rate, role="baseline")]
-    layers += [] if not baselines else [_line(curve, "last label", curve.last_label, rate=rate, role="baseline")]
-    layers.append(_line(curve, name, curve.mistakes, rate=rate))
-    top = max((float(layer.y.max()) for layer in layers if layer.y.size), default=0.0)
-    drawn, notes = _bound_layers(bounds_on(run, bounds), curve, top, rate=rate)
+    own = Layer.of(name, *per_round(curve, curve.mistakes, rate=rate))
+    reach = IN_SIGHT * max(int(curve.mistakes[-1]), 1)
+    known, above = [], []
+    for baseline, made in baseline_courses(curve) if baselines else ():
+        if made[-1] <= reach:
+            known.append(Layer.of(baseline, *per_round(curve, made, rate=rate), role="baseline"))
+        else:
+            above.append(f"{baseline} {int(made[-1]):,}")
+    drawn, notes = [], []
+    for bound in bounds_on(run, bounds):
+        if bound.of != "mistakes" or bound.lower:
+            notes.append(f"Not shown: {bound.theorem} bounds the {bound.of}.")
+        elif not math.isfinite(bound.value):
+            notes.append(f"{bound.theorem}: no limit is known.")
+        elif bound.value > reach:
+            above.append(f"{bound.theorem} {limit_words(bound.value)}")
+        else:
+            drawn.append(_bound_layer(bound, curve, rate=rate))
+    if above:
+        notes.insert(0, f"Above the picture, in mistakes at the end: {', '.join(above)}.")
     first = int(curve.rounds[0])
     if first:
         notes.append(f"Counted from round {first + 1:,} on, where this stretch began.")
+    top = settled_top([*known, own], [float(layer.y[-1]) for layer in drawn])
     return Picture(
         title=f"Mistakes of {name}" if isinstance(run, Run) else "Mistakes over time",
         x=Axis("rounds", low=float(first), high=float(curve.rounds[-1])),
-        y=Axis("mistakes per round" if rate else "mistakes", percent=rate, low=0.0, high=_height(top, drawn)),
-        layers=(*layers[:-1], *drawn, layers[-1]),
+        y=Axis("mistakes per round" if rate else "mistakes", percent=rate, low=0.0, high=top),
+        layers=(*known, *drawn, own),
         notes=tuple(notes),
     )
+
+
+def baseline_courses(curve: Curve) -> list[tuple[str, Any]]:
+    """Return the names and the mistakes of the baselines."""
+    return [("majority so far", curve.majority), ("last label", curve.last_label)]
+
+
+def settled_top(layers: Sequence[Layer], levels: Sequence[float] = ()) -> float:
+    """Return the upper end of an axis: the first rounds, in which a rate may be anything, do not decide it."""
+    settled = [layer.y[layer.x >= layer.x[0] + 0.02 * (layer.x[-1] - layer.x[0])] for layer in layers if layer.x.size]
+    return 1.05 * max([*levels, *(float(part.max()) for part in settled)], default=1.0) or 1.0
 
 
 def curve_of(run: Any) -> Curve:
@@ -109,29 +139,8 @@ def bounds_on(run: Any, allowed: Allowed | None) -> list[Bound]:
     return allowed.bounds
 
 
-def _line(curve: Curve, name: str, made: Any, *, rate: bool, role: Any = "series") -> Layer:
-    return Layer.of(name, *per_round(curve, made, rate=rate), role=role)
-
-
-def _bound_layers(found: Iterable[Bound], curve: Curve, top: float, *, rate: bool) -> tuple[list[Layer], list[str]]:
-    """Return the bounds in sight as layers, and notes about the others."""
-    layers, notes = [], []
-    for bound in found:
-        relation = "fewer than" if bound.strict else "at most"
-        if bound.of != "mistakes" or bound.lower:
-            notes.append(f"Not shown: {bound.theorem} bounds the {bound.of}.")
-        elif not math.isfinite(bound.value):
-            notes.append(f"{bound.theorem}: no limit is known.")
-        elif (bound.value / curve.rounds[-1] if rate else bound.value) > IN_SIGHT * top:
-            notes.append(f"Above the picture: {bound.theorem}, {relation} {rounded_up(bound.value)} mistakes.")
-        elif rate:
-            rounds = curve.rounds[1:].astype(np.float64)
-            layers.append(Layer.of(bound.theorem, rounds, bound.value / rounds, role="bound"))
-        else:
-            layers.append(Layer.level(f"{bound.theorem}: {rounded_up(bound.value)}", bound.value))
-    return layers, notes
-
-
-def _height(top: float, bounds: Sequence[Layer]) -> float:
-    """Return the upper end of the axis: what is measured, and the bounds at the end, fit in."""
-    return 1.05 * max([top, *(float(layer.y[-1]) for layer in bounds)]) or 1.0
+def _bound_layer(bound: Bound, curve: Curve, *, rate: bool) -> Layer:
+    if not rate:
+        return Layer.level(f"{bound.theorem}: {limit_words(bound.value)}", bound.value)
+    rounds = (curve.rounds[1:] - curve.rounds[0]).astype(np.float64)
+    return Layer.of(bound.theorem, rounds + curve.rounds[0], bound.value / rounds, role="bound")

@@ -75,7 +75,7 @@ def _of_undecided(verdict: Undecided, **options: Any) -> Picture:
 
 
 def _of_inseparable(verdict: Inseparable) -> Picture:
-    rows = [f"row {row}, {label_name(label)}" for row, label in zip(verdict.rows, verdict.labels, strict=True)]
+    rows = [f"row {row} (label {label_name(label)})" for row, label in zip(verdict.rows, verdict.labels, strict=True)]
     order = sorted(range(len(rows)), key=lambda i: -verdict.shares[i])[:_MOST_ROWS]
     shares, names = [float(verdict.shares[i]) for i in order], [rows[i] for i in order]
     notes = [verdict.explain()]

@@ -36,11 +36,13 @@ class Box(NamedTuple):
     top: float
 
     @classmethod
-    def around(cls, points: Floats) -> Box:
-        """Return the rectangle around points and some space; a unit of both axes has the same length."""
+    def around(cls, points: Floats, *, square: bool) -> Box:
+        """Return the rectangle around points with some space; as much on all sides if it is to be square."""
         low, high = points.min(axis=0), points.max(axis=0)
-        edge = 0.08 * max(float((high - low).max()), 1e-12 * float(np.abs(points).max()) or 1.0)
-        return cls(low[0] - edge, high[0] + edge, low[1] - edge, high[1] + edge)
+        spread = np.where(high > low, high - low, 1.0)
+        edge = 0.08 * (np.full(2, spread.max()) if square else spread)
+        (left, bottom), (right, top) = low - edge, high + edge
+        return cls(float(left), float(right), float(bottom), float(top))
 
     def edges(self) -> Iterator[Scores]:
         """Yield scores that are at least 0 on one side of an edge each."""

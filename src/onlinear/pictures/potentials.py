@@ -121,7 +121,7 @@ def _growth(trace: Trace) -> Picture:
     if limits.upper is not None:
         layers.insert(0, _curve("R√k" if limits.by_count else "most that ‖w‖ can be", limits.upper, "bound"))
     if trace.comparator is None:
-        notes.append("With a comparator u, Potentials(comparator=u), ⟨w,u⟩/‖u‖ and kγ are below ‖w‖.")
+        notes.append("With a comparator u, trace=Potentials(comparator=u), ⟨w,u⟩/‖u‖ and kγ are shown, too.")
     elif _length(trace) > 0.0:
         layers.append(_curve("⟨w,u⟩/‖u‖", potential(trace, "inner") / _length(trace)))
     if limits.lower is not None:

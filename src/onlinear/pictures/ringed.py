@@ -28,34 +28,33 @@ class Rings(NamedTuple):
 _NONE = Rings(np.empty(0, dtype=np.intp), ())
 
 
-def ringed_updates(run: Run, points: Floats, labels: NDArray[Any]) -> tuple[Rings, list[str]]:
+def ringed_updates(run: Run, labels: NDArray[Any], squared_lengths: Floats) -> tuple[Rings, list[str]]:
     """Return the rows of the latest updates with their numbers, counted from 1, and notes."""
     trace = run.trace
     if not isinstance(trace, Trace) or not trace.updates.size:
         return _NONE, []
-    if not _in_order(run, trace, points, labels):
+    if not _in_order(run, trace, labels, squared_lengths):
         return _NONE, ["The updates are not marked: the rounds were not in the order of these examples."]
     latest = np.arange(max(0, trace.updates.size - _LATEST), trace.updates.size)
     numbered: dict[int, list[str]] = {}
     for k in latest.tolist():
-        numbered.setdefault(int(trace.updates[k]) % len(points), []).append(str(k + 1))
+        numbered.setdefault(int(trace.updates[k]) % labels.size, []).append(str(k + 1))
     note = f"The last {_LATEST} of {trace.updates.size:,} updates are numbered."
     rings = Rings(np.array(list(numbered), dtype=np.intp), tuple(", ".join(each) for each in numbered.values()))
     return rings, [note] * (latest.size < trace.updates.size)
 
 
-def _in_order(run: Run, trace: Trace, points: Floats, labels: NDArray[Any]) -> bool:
+def _in_order(run: Run, trace: Trace, labels: NDArray[Any], squared_lengths: Floats) -> bool:
     """Tell whether the rounds went through these examples again and again, in order, as far as the trace can tell."""
     if isinstance(run, Convergence) and run.selection != "cyclic":
         return False
-    rows = (trace.first_round + np.arange(trace.rounds)) % len(points)
+    rows = (trace.first_round + np.arange(trace.rounds)) % labels.size
     if not np.array_equal(run.classes[trace.answers], labels[rows]):
         return False
     if trace.squared_lengths.size != trace.updates.size:
         return True
-    seen = points[trace.updates % len(points)]
-    lengths = (seen**2).sum(axis=1) + trace.fit_intercept
-    return bool(np.allclose(lengths, trace.squared_lengths, rtol=1e-9))
+    seen = squared_lengths[trace.updates % labels.size] + trace.fit_intercept
+    return bool(np.allclose(seen, trace.squared_lengths, rtol=1e-9))
 
 
 def way_of_weights(run: Run, box: Box) -> list[Layer]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from onlinear.data.one_label import show
-from onlinear.display import printable
+from onlinear.data.one_label import plain, show
+from onlinear.display import printable, rounded_up
 from onlinear.models.state import State
 from onlinear.rules.majority import Majority, Member
 
@@ -34,8 +35,8 @@ def class_names(state: State) -> list[str]:
 def label_name(label: Any) -> str:
     """Return a label as text; quotes only where it would look like a number without them."""
     text = str(label)
-    plain = isinstance(label, str) and text.isprintable() and text.strip() == text != "" and not text[0].isdigit()
-    return shorten_name(text if plain and text[0] not in "+-." else show(label))
+    clear = isinstance(label, str) and text.isprintable() and text.strip() == text != "" and not text[0].isdigit()
+    return shorten_name(text if clear and text[0] not in "+-." else show(plain(label)))
 
 
 def feature_names(state: State) -> list[str]:
@@ -46,6 +47,10 @@ def feature_names(state: State) -> list[str]:
 
 def rounded(value: float) -> str:
     """Return a number with three digits, and thousands separators; a whole number exactly."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
+    whole = abs(value) >= 1000.0 or float(value).is_integer()
+    return (f"{value:,.0f}" if whole and abs(value) < 1e15 else f"{value:.3g}").replace("-", "−")
+
+
+def limit_words(value: float) -> str:
+    """Return an upper bound, rounded up, with thousands separators."""
+    return f"{math.ceil(value):,}" if 1000.0 <= value < 1e15 else rounded_up(value)

@@ -75,7 +75,7 @@ def new_axes(picture: Picture) -> Any:
     height = style.HEIGHT
     if any(layer.kind in _ROWS for layer in picture.layers):
         rows = 1 + max((float(layer.y.max()) for layer in picture.layers if layer.y.size), default=0.0)
-        height = 1.0 + style.BAR * max(rows, 3.0)
+        height = 1.0 + style.BAR * max(rows, 2.0)
     if picture.square:
         height = 1.25 * style.HEIGHT
     return plt.subplots(figsize=(style.WIDTH, height), layout="constrained")[1]
