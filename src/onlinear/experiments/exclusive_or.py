@@ -78,10 +78,11 @@ def _conduct(scale: Patience, work: Work) -> Observed:
         and (updates <= columns["bound"]).all()
     )
     why = verdict.explain() if isinstance(verdict, Inseparable) else "No witness was found."
+    each = counted(int(least[is_plain].min()), "update")
     finding = (
-        f"On exclusive or each of the first {scale.passes:,} passes makes at least"
-        f" {counted(int(least[is_plain].min()), 'update')}, in random orders from {len(work.seeds)} seeds, and no later pass can do without. {why} With the feature x₁x₂"
-        f" the loop halts after {span(updates[~is_plain])} updates; the {bound.theorem} allows {bound.mistakes:,}."
+        f"On exclusive or each of the first {scale.passes:,} passes makes at least {each}, in random orders from"
+        f" {len(work.seeds)} seeds, and no later pass can do without. {why} With the feature x₁x₂ the loop halts after"
+        f" {span(updates[~is_plain])} updates; the {bound.theorem} allows {bound.mistakes:,}."
     )
     pictures = _plane(X, y, widened[0]), _updates(plain, widened, bound.mistakes), _margins(plain[0], widened[0])
     return Observed(columns, pictures, _table(columns), finding, holds)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from onlinear.checks import check_integers
 from onlinear.display import Pictured, TextTable
-from onlinear.errors import ParameterError
+from onlinear.errors import AssumptionError, ParameterError
 from onlinear.pictures import Layer, Picture
-from onlinear.pictures.picture import Role
+from onlinear.pictures.picture import Floats, Role
 from onlinear.runs import Run, Trace
+from onlinear.theory import MarginInterval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,3 +220,10 @@ def trace_of(run: Run) -> Trace:
     if not isinstance(run.trace, Trace):
         raise TypeError(f"the run has no trace of every round, but {run.trace!r}")
     return run.trace
+
+
+def separator_of(interval: MarginInterval) -> Floats:
+    """Return the separator with the largest margin, of examples that have one."""
+    if interval.weights is None:
+        raise AssumptionError("no separator was found")
+    return interval.weights
