@@ -60,6 +60,27 @@ class Pictured(Facts):
         return importlib.import_module("onlinear.plot").draw(self, ax, **options)
 
 
+class Reported:
+    """The base of results that a report can be made of."""
+
+    def report(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Return the report on this result: ``run.report(X, y).save("report.html")``.
+
+        Parameters
+        ----------
+        X, y : matrix and labels, optional
+            The examples. With them the report says which cost most, and what is proven about them.
+        **options
+            Those of `onlinear.report.report`.
+
+        Returns
+        -------
+        onlinear.report.Page
+        """
+        # By name, as in `Pictured.plot`.
+        return importlib.import_module("onlinear.report").report(self, X, y, **options)
+
+
 class TextTable(NamedTuple):
     """A table of texts: the first column is aligned left, the others right."""
 

@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "evaluate": CommandEntry("evaluating", "Compare the predictions of MODEL with the labels in DATA."),
     "certify": CommandEntry("certifying", "Decide whether DATA are linearly separable, and with which margin."),
     "compare": CommandEntry("comparing", "Train several rules on DATA in a single reading."),
+    "report": CommandEntry("reporting", "Train on DATA, and write a page about it."),
     "inspect": CommandEntry("inspecting", "Describe MODEL and list its largest weights."),
     "convert": CommandEntry("converting", "Convert DATA to a format that is fast to read, or to libsvm text."),
     "reproduce": CommandEntry("reproducing", "Reproduce an experiment of the lecture notes."),

@@ -28,11 +28,14 @@ class PlotArea(NamedTuple):
     y: Scale
     width: float
     height: float
+    bar: float
+    """How thick a bar is, and how far below its place, where its name stands above it."""
+    lowered: float
 
     def places(self, layer: Layer) -> tuple[Floats, Floats]:
         """Return the points of a layer in pixels, within reach of the field: far away SVG has no precision."""
         x, y = self.x.pixels(layer.x), self.y.pixels(layer.y)
-        return np.clip(x, -self.width, 2 * self.width), self.vertical(y)
+        return np.clip(x, -self.width, 2 * self.width), self.vertical(y) + self.lowered
 
     def vertical(self, y: Floats) -> Floats:
         """Return heights within reach of the field."""
@@ -110,7 +113,7 @@ def _level(layer: Layer, number: int, field: PlotArea) -> str:
 def _bars(layer: Layer, number: int, field: PlotArea) -> str:
     zero = field.x.pixel(0.0)
     x, y = field.places(layer)
-    thick = 0.66 * abs(field.y.pixel(1.0) - field.y.pixel(0.0))
+    thick = field.bar
     ends = zip(x.tolist(), y.tolist(), strict=True)
     bars = "".join(
         f"M{px(zero)} {px(b - thick / 2)}H{px(a)}v{px(thick)}H{px(zero)}Z" for a, b in ends if math.isfinite(a + b)

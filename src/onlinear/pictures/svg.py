@@ -98,6 +98,9 @@ class _Sheet:
         below = (len(self.notes) * 16 + 8) * bool(self.notes)
         self.x_limits, self.y_limits = self._limits()
         self.names = self._names()
+        widest = max((text_width(tick.label) for tick in self.names), default=0.0)
+        # Long names stand above their bars.
+        self.above = widest > 0.34 * width
         left = self._left()
         right = 18 if not picture.x.names else 12
         inner = width - left - right
@@ -105,7 +108,7 @@ class _Sheet:
         bottom = 24 + (_ROW if picture.x.label else 0) + self.slanted
         plot = max(height - self.top - bottom - below, 120)
         if self.names or "cells" in self.kinds:
-            each = _CELL if "cells" in self.kinds else _BAR
+            each = _CELL if "cells" in self.kinds else _BAR + _ROW * self.above
             plot = each * (self.y_limits[1] - self.y_limits[0])
         if picture.square:
             self._make_square(inner, plot)
@@ -116,6 +119,8 @@ class _Sheet:
             Scale(picture.y, *self.y_limits, *((0.0, plot) if self._from_top() else (plot, 0.0))),
             inner,
             plot,
+            _BAR * 0.66,
+            _ROW / 2 if self.above else 0.0,
         )
         self.bottom = self.top + plot
         self.height = math.ceil(self.bottom + bottom + below)
@@ -126,9 +131,10 @@ class _Sheet:
         name = name or "picture-" + hashlib.sha256(inside.encode()).hexdigest()[:8]
         style = element("style", dark_style()) if self.standalone else ""
         paper = element("rect", class_="paper", color=LIGHT.paper, fill="currentColor", width="100%", height="100%")
+        title = element("title", escaped(self.picture.title), id=f"{name}-title")
         return element(
             "svg",
-            element("title", escaped(self.picture.title), id=f"{name}-title"),
+            title if self.standalone else "",
             element("desc", escaped(describe_picture(self.picture)), id=f"{name}-desc"),
             style,
             paper if self.standalone else "",
@@ -139,7 +145,9 @@ class _Sheet:
             width=self.width,
             height=self.height,
             role="img",
-            aria_labelledby=f"{name}-title",
+            # In a page, browsers would show a title element as a tooltip wherever the pointer is.
+            aria_labelledby=f"{name}-title" if self.standalone else None,
+            aria_label=None if self.standalone else self.picture.title,
             aria_describedby=f"{name}-desc",
             font_family=_FONT,
             font_size="12",
@@ -176,6 +184,8 @@ class _Sheet:
 
     def _left(self) -> float:
         """Return the width of the labels left of the plot."""
+        if self.above:
+            return 12.0
         ticks = self._y_ticks(Scale(self.picture.y, *self.y_limits, 300, 0))
         widest = max((text_width(tick.label) for tick in ticks), default=0.0)
         return min(widest, 0.4 * self.width) + 18
@@ -228,7 +238,10 @@ class _Sheet:
             y = self.top + field.y.pixel(value)
             if not self._from_top():
                 across.append(f"M{px(self.left)} {px(y)}h{px(field.width)}")
-            ys.append(element("text", escaped(cut_text(label, self.left - 16)), x=self.left - 8, y=y + 4))
+            if self.above:
+                ys.append(element("text", escaped(cut_text(label, self.width - 24)), x=self.left, y=y - 9))
+            else:
+                ys.append(element("text", escaped(cut_text(label, self.left - 16)), x=self.left - 8, y=y + 4))
         for x, label in self._x_ticks():
             if "cells" not in self.kinds:
                 down.append(f"M{px(x)} {px(self.top)}v{px(field.height)}")
@@ -238,7 +251,7 @@ class _Sheet:
             _rule("".join(across), "y-grid", LIGHT.grid, "grid")
             + _rule("".join(down), "x-grid", LIGHT.grid, "grid")
             + (_rule(edge, "edge", LIGHT.muted, "muted") if "cells" not in self.kinds else "")
-            + _labels(ys, "y-ticks", "end")
+            + _labels(ys, "y-ticks", "start" if self.above else "end")
             + _labels(xs, "x-ticks", "end" if self.slanted else "middle")
         )
 
@@ -270,6 +283,7 @@ class _Sheet:
             for i, (layer, number) in enumerate(layers)
         ]
         # Its edge cuts off what is outside; no clip path, for that would need an id. Markers may stand out.
+        ends = None if self.standalone else " ".join(map(repr, (*self.x_limits, *self.y_limits)))
         cut = "hidden" if self.kinds & {"line", "band", "level"} else "visible"
         return element(
             "svg",
@@ -280,6 +294,7 @@ class _Sheet:
             width=self.field.width,
             height=self.field.height,
             overflow=cut,
+            data_limits=ends,
         )
 
     def _words(self) -> str:

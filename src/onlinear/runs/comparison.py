@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from onlinear.data.one_label import show
-from onlinear.display import Pictured, TextTable, confidence, counted, rounded_up
+from onlinear.display import Pictured, Reported, TextTable, confidence, counted, rounded_up
 from onlinear.runs.baselines import Baselines, order_words
 from onlinear.runs.evaluating import evaluate
 from onlinear.runs.evaluation import Evaluation, show_interval
 from onlinear.runs.outcome import Run
 
 
-class Comparison(list[Run], Pictured):
+class Comparison(list[Run], Pictured, Reported):
     """The runs of several rules, in the order of the rules: a list, shown as a table with the best rule first.
 
     Attributes

@@ -15,7 +15,7 @@ from onlinear.data.matrices import as_matrix, column_names
 from onlinear.data.numbered import numbered_chunk
 from onlinear.data.one_label import show
 from onlinear.data.order import OrderCheck
-from onlinear.display import Pictured, rounded_up, wrapped
+from onlinear.display import Pictured, Reported, rounded_up, wrapped
 from onlinear.engine.flat import Floats
 from onlinear.errors import DataError, ParameterError
 from onlinear.models.file import write
@@ -37,7 +37,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Pictured):
+class Run(Pictured, Reported):
     """The result of learning from examples. It is immutable and can be shared between threads.
 
     Attributes

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from onlinear.display import Pictured, confidence, counted, rounded_down, rounded_up
+from onlinear.display import Pictured, Reported, confidence, counted, rounded_down, rounded_up
 from onlinear.errors import DataError, OnlinearError, ParameterError, VerificationError
 from onlinear.models.tensors import refuse_constant, without_duplicates
 from onlinear.runs.batch import BatchRun
@@ -113,7 +113,7 @@ def certify(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(Pictured):
+class Certificate(Pictured, Reported):
     """The result of a run, what the theorems allow, and the witnesses; plain data, with nothing executable in it.
 
     Attributes

@@ -1,0 +1,123 @@
+"""What was run, and on what."""
+
+from __future__ import annotations
+
+from onlinear.display import counted
+from onlinear.pictures.wording import label_name, rule_name
+from onlinear.report.parts import FactList, KeyNumber, Part, Section, Sentences, ValueTable
+from onlinear.report.subject import Subject
+from onlinear.runs.baselines import order_words
+from onlinear.runs.outcome import Run
+
+_MOST_CLASSES = 20
+_MOST_COLUMNS = 40
+_REMARKS = {
+    "majority so far": "answers the most frequent label of the rounds before",
+    "last label": "answers the label of the round before",
+}
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share in percent."""
+    return f"{part / whole:.2%}" if whole else "–"
+
+
+def key_numbers(subject: Subject) -> list[KeyNumber]:
+    """Return what to know first: the mistakes, and what to compare them with."""
+    run = subject.run
+    numbers = [
+        KeyNumber(
+            percent(run.mistakes, run.rounds),
+            "wrong while learning",
+            f"{run.mistakes:,} mistakes in {run.rounds:,} rounds",
+        )
+    ]
+    beside = run.baselines
+    if beside is not None:
+        name = "last label" if beside.last_label < beside.majority else "majority so far"
+        best = min(beside.last_label, beside.majority)
+        numbers.append(KeyNumber(percent(best, beside.rounds), f"without learning: {name}", _REMARKS[name]))
+    made = run.expert_mistakes
+    if made is not None and run.state.members:
+        best_member = int(made.argmin())
+        member = run.rule.members[best_member].name
+        numbers.append(KeyNumber(percent(int(made[best_member]), run.rounds), "the best member", member))
+    if subject.proven is not None:
+        verdict = type(subject.proven.verdict).__name__
+        words = {"Separable": "yes", "Inseparable": "no", "Undecided": "not decided"}[verdict]
+        how = "with an intercept" if subject.proven.fit_intercept else "without an intercept"
+        numbers.append(KeyNumber(words, "linearly separable", how))
+    return numbers
+
+
+def what_was_run(subject: Subject, data: str) -> Section:
+    """Return the section on the rule, the data, the baselines and the order of the labels."""
+    run = subject.run
+    facts = [("data", data)] if data else []
+    file_format = (run.state.reading or {}).get("format")
+    facts += [("format", str(file_format))] if file_format else []
+    first = run.state.labels.rounds if run.state.labels is not None else run.rounds
+    passes = run.rounds // max(1, first)
+    facts.append(("examples", f"{first:,}" + (f", read {passes:,} times" if passes > 1 else "")))
+    facts.append(("features", f"{run.n_features:,}" + ("" if run.state.names is None else ", with names")))
+    if run.state.multiclass:
+        facts.append(("classes", counted(len(subject.classes), "class")))
+    else:
+        facts.append(("classes", f"{subject.classes[0]} (negative), {subject.classes[1]} (positive)"))
+    rules = "; ".join(_rule_words(one) for one in subject.runs)
+    facts.append(("rules, the best first" if subject.compared else "rule", rules))
+    material = subject.material
+    if material is not None and material.shuffle:
+        facts.append(("order", f"shuffled in windows of {material.shuffle:,}, seed {material.seed}"))
+    order = run.order
+    if order is not None:
+        words = "nothing speaks against a random order of the labels"
+        if order.noticed is not None:
+            words = f"the labels are not in random order, as noticed in round {order.noticed:,}"
+        facts.append(("order check (P18)", f"{words} (ln E ≥ {order.log_evidence:.4g}, refuted from 6.9 on)"))
+    parts: list[Part] = [FactList(facts), *_class_table(subject), *_column_table(subject)]
+    notes = []
+    if order is not None and order.noticed is not None:
+        notes.append(order_words(order.noticed, order.rounds))
+    beside = run.baselines
+    if beside is not None and beside.majority_is_better:
+        notes.append(f"{subject.name} makes more mistakes than answering the most frequent label so far.")
+    if beside is not None and beside.last_label_is_best:
+        notes.append(f"{subject.name} makes more mistakes than repeating the last label.")
+    return Section("run", "What was run", [*parts, *([Sentences(notes)] if notes else [])])
+
+
+def _rule_words(run: Run) -> str:
+    """Return a rule with its options; a majority with the number of its members."""
+    if run.state.members:
+        return f"{rule_name(run.rule)} of {counted(len(run.rule.members), 'rule')}"
+    options = ["with an intercept"] * bool(run.state.fit_intercept) + ["normalized"] * bool(run.state.normalize)
+    return ", ".join([repr(run.rule), *options])
+
+
+def _class_table(subject: Subject) -> list[Part]:
+    """Return how many examples of each class there were, and the mistakes on them."""
+    run, curve = subject.run, subject.curve
+    if len(subject.classes) > _MOST_CLASSES:
+        return []
+    seen = None
+    if curve is not None and int(curve.rounds[0]) == 0:
+        seen = curve.confusion.sum(axis=1).tolist()
+    rows = []
+    for i, name in enumerate(subject.classes):
+        made = run.mistakes_by_class[i]
+        counts = [] if seen is None else [f"{seen[i]:,}", percent(seen[i], run.rounds)]
+        rows.append([name, *counts, f"{made:,}", *([] if seen is None else [percent(made, seen[i])])])
+    names = ["class", *([] if seen is None else ["rounds", "share"]), "mistakes"]
+    names += [] if seen is None else ["mistake rate"]
+    return [ValueTable(f"Classes, and the mistakes of {subject.name} on each", names, rows)]
+
+
+def _column_table(subject: Subject) -> list[Part]:
+    columns = subject.material.stream.columns if subject.material is not None else None
+    if not columns:
+        return []
+    rows = [[label_name(str(name)), kind] for name, kind in list(columns.items())[:_MOST_COLUMNS]]
+    more = len(columns) - len(rows)
+    caption = "Columns of the table" + (f" (the first {_MOST_COLUMNS}; {more:,} more)" if more else "")
+    return [ValueTable(caption, ["column", "read as"], rows, words=2)]

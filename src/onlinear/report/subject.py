@@ -1,0 +1,144 @@
+"""What a report is about: the runs, the examples if they are at hand, and what is proven about them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onlinear.data.one_label import plain
+from onlinear.errors import OnlinearError
+from onlinear.pictures.mistakes import curve_of
+from onlinear.pictures.wording import label_name, rule_name
+from onlinear.report.material import MOST_ENTRIES, Material
+from onlinear.runs.comparison import Comparison
+from onlinear.runs.curve import Curve
+from onlinear.runs.outcome import Run
+from onlinear.theory import Certificate, ClassPairs, Inseparable, certify, max_margin, separability
+
+_SECONDS = 3.0
+"""The budget of each search, counted by its size."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """Whether some vector separates the examples, with the proof, and the largest margin unless nothing does."""
+
+    verdict: Any
+    margin: Any
+    pairs: ClassPairs | None
+    fit_intercept: bool
+
+    @property
+    def rows(self) -> list[int]:
+        """The numbers of the examples that prove that nothing separates them."""
+        found = [int(row) for row in getattr(self.verdict, "rows", ())]
+        return found if self.pairs is None else sorted({self.pairs.pair(row).example for row in found})
+
+
+class Subject:
+    """The subject of a report.
+
+    Parameters
+    ----------
+    result : Run or Comparison
+        What is reported on. Of a comparison, the run with the fewest mistakes is looked at in detail.
+    material : Material or None
+        The examples of the runs.
+    """
+
+    def __init__(self, result: Run | Comparison, material: Material | None) -> None:
+        self.compared = result if isinstance(result, Comparison) and len(result) > 1 else None
+        self.runs: Sequence[Run] = [result[i] for i in result.ranking()] if isinstance(result, Comparison) else [result]
+        self.material = material
+
+    @property
+    def run(self) -> Run:
+        """The run that is looked at in detail."""
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """The name of its rule."""
+        return rule_name(self.run.rule)
+
+    @functools.cached_property
+    def curve(self) -> Curve | None:
+        """The mistakes of the run over time, if they were recorded."""
+        return None if self.run.trace is None else curve_of(self.run)
+
+    @functools.cached_property
+    def classes(self) -> list[str]:
+        """The labels, as text."""
+        return [label_name(plain(label)) for label in self.run.classes]
+
+    @functools.cached_property
+    def entries(self) -> int | None:
+        """The number of entries of the examples, if they are at hand and not too large for proofs."""
+        return None if self.material is None else self.material.size()
+
+    @functools.cached_property
+    def unproven(self) -> str:
+        """Why nothing is proven about the examples; empty if it can be."""
+        if self.material is None:
+            return "The examples are not part of this report; with them it says what is proven about them."
+        if self.material.stream.once:
+            return f"{self.material.stream.once} can be read only once, so nothing is proven about these examples."
+        if self.entries is None:
+            return (
+                f"There are more than {MOST_ENTRIES:,} entries, too many to decide here whether some vector separates"
+                " the examples; onlinear certify goes on for as long as it takes."
+            )
+        if self.run.rule.inputs == "advice":
+            return "Experts vote; there is no weight vector that could separate their advice."
+        return ""
+
+    @functools.cached_property
+    def proven(self) -> Proven | None:
+        """Whether some vector separates the examples."""
+        if self.unproven or self.material is None or self.entries is None:
+            return None
+        state = self.run.state
+        intercept = bool(state.members) or bool(state.fit_intercept)
+        classes = self.run.classes.tolist()
+        pairs = None
+        if len(classes) > 2:
+            if self.entries * 2 * (len(classes) - 1) > MOST_ENTRIES:
+                return None
+            pairs = ClassPairs(self.material.stream, None, self.run.classes, fit_intercept=intercept)
+        examples = self.material.stream if pairs is None else pairs.seen
+        options: dict[str, Any] = {"fit_intercept": intercept, "classes": classes} if pairs is None else {}
+        verdict = separability(examples, seconds=_SECONDS, **options)
+        inseparable = isinstance(verdict, Inseparable)
+        margin = None if inseparable else max_margin(examples, seconds=_SECONDS, **options)
+        return Proven(verdict, margin, pairs, intercept)
+
+    @functools.cached_property
+    def certificates(self) -> list[tuple[Run, Certificate | str]]:
+        """The certificate of each run, the best first, or why there is none."""
+        found: list[tuple[Run, Certificate | str]] = []
+        if self.material is None or self.unproven:
+            return found
+        pairs = len(self.classes) - 1
+        cost = (self.entries or 0) * self.material.passes * (2 * pairs if pairs > 1 else 1)
+        for number, run in enumerate(self.runs, start=1):
+            if number * cost > MOST_ENTRIES:
+                found.append((run, "the data are too large to certify one more rule here; onlinear certify does it"))
+                continue
+            found.append((run, self._certificate(run)))
+        return found
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The certificate of the run that is looked at in detail, if there is one."""
+        first = self.certificates[0][1] if self.certificates else None
+        return first if isinstance(first, Certificate) else None
+
+    def _certificate(self, run: Run) -> Certificate | str:
+        if self.material is None or self.material.shuffle:
+            return "a certificate needs the examples in the order of the data, and they were shuffled"
+        try:
+            return certify(run, self.material.X, self.material.y, seconds=_SECONDS)
+        except OnlinearError as error:
+            return str(error)
