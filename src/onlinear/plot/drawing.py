@@ -17,6 +17,8 @@ from onlinear.plot.style import ThemeName
 
 _ROWS = frozenset({"bars", "cells"})
 """What is read from the top."""
+_LONGEST_LINE = 38
+"""Characters in a line of the name of a row."""
 _EDGE = 0.1
 """Around legend and notes, in inches."""
 _GAP = 0.08
@@ -75,7 +77,8 @@ def new_axes(picture: Picture) -> Any:
     height = style.HEIGHT
     if any(layer.kind in _ROWS for layer in picture.layers):
         rows = 1 + max((float(layer.y.max()) for layer in picture.layers if layer.y.size), default=0.0)
-        height = 1.0 + style.BAR * max(rows, 2.0)
+        lines = max((name.count("\n") + 1 for name in _row_names(picture.y)), default=1)
+        height = 1.0 + style.BAR * max(rows, 2.0) * (1.0 + 0.7 * (lines - 1))
     if picture.square:
         height = 1.25 * style.HEIGHT
     return plt.subplots(figsize=(style.WIDTH, height), layout="constrained")[1]
@@ -144,7 +147,7 @@ def _set_ticks(which: Any, axis: Axis, ends: tuple[float, float], *, whole: bool
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     if axis.names:
-        which.set_ticks(range(len(axis.names)), list(map(printable, axis.names)))
+        which.set_ticks(range(len(axis.names)), _row_names(axis))
         for label in which.get_ticklabels():
             label.set_parse_math(False)
         return
@@ -155,6 +158,11 @@ def _set_ticks(which: Any, axis: Axis, ends: tuple[float, float], *, whole: bool
     else:
         which.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 5, 10], integer=whole))
     which.set_major_formatter(FuncFormatter(lambda value, _: _percent(value) if axis.percent else _number(value)))
+
+
+def _row_names(axis: Axis) -> list[str]:
+    """Return names in lines of bounded length: there must be room beside them."""
+    return [textwrap.fill(printable(name), _LONGEST_LINE) for name in axis.names]
 
 
 def _are_whole(values: Floats) -> bool:

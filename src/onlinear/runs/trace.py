@@ -103,7 +103,7 @@ class Trace(Pictured):
 
     def curve(self, points: int | None = None) -> Curve:
         """Return the mistakes so far at up to this many moments; None: after every round."""
-        made = CurvePoints(self.rounds if points is None else points, self.first_round)
+        made = CurvePoints(self.rounds + 1 if points is None else points, self.first_round)
         mistaken, updated = np.zeros((2, self.rounds), dtype=np.bool_)
         mistaken[self.mistakes - self.first_round] = updated[self.updates - self.first_round] = True
         made.add(mistaken, updated, self.answers, self.predictions, self.scores)
