@@ -16,7 +16,7 @@ from onlinear.runs.comparison import Comparison
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.outcome import Run
 
-_MOST_LINES = 6
+_MOST_LINES = 5
 """More lines cannot be told apart."""
 
 
@@ -29,7 +29,7 @@ def compare_picture(
 ) -> Picture:
     """Return the mistakes of several rules, the best first, over time or as bars.
 
-    Of more than six rules over time, the five best and the last are drawn. If the comparison was evaluated, the errors
+    Of more than five rules over time, the four best and the last are drawn. If the comparison was evaluated, the errors
     on the test examples stand before the bars, with their intervals.
 
     Parameters

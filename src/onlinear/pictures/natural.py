@@ -33,9 +33,10 @@ from onlinear.theory.check.verdict import Inseparable, Separable, Undecided
 def natural_picture(result: Any, **options: Any) -> Picture | None:
     """Return the natural picture of a result, or None where there is none.
 
-    A run with a trace: its mistakes; of experts or of a majority: the regret; otherwise the weights. A comparison: the
-    rules side by side. A trace: the potentials if it has any, otherwise the mistakes. An evaluation: the confusions. A
-    certificate: the shares of the bounds. A margin or a verdict: what it rests on. A data set: its points.
+    A run with a trace: its mistakes, or the regret if experts were followed. One without: the weights, or the mistakes
+    of experts and members. A comparison: the rules side by side. A trace: the potentials if it has any, otherwise the
+    mistakes. An evaluation: the confusions. A certificate: the shares of the bounds. A margin or a verdict: what it
+    rests on. A data set: its points.
 
     Parameters
     ----------
@@ -54,13 +55,14 @@ def natural_picture(result: Any, **options: Any) -> Picture | None:
     """
     for kind, picture in _NATURAL.items():
         if isinstance(result, kind):
-            made: Picture = picture(result, **options)
+            made: Picture | None = picture(result, **options)
             return made
     return None
 
 
 def _of_run(run: Run, **options: Any) -> Picture:
-    if run.expert_mistakes is not None:
+    followed = isinstance(run.trace, Trace) and "mistakes" in run.trace.potentials
+    if run.expert_mistakes is not None and (run.trace is None or followed):
         return regret_picture(run, **options)
     return weights_picture(run, **options) if run.trace is None else mistakes_picture(run, **options)
 
@@ -87,13 +89,15 @@ def _of_inseparable(verdict: Inseparable) -> Picture:
 _MOST_ROWS = 20
 
 
-def _of_data(data: Dataset, **options: Any) -> Picture:
+def _of_data(data: Dataset, **options: Any) -> Picture | None:
     n, d = data.X.shape
     title = f"Data set of {n:,} examples"
     if d == 2 or options:
         weights = None if data.comparator is None else (data.comparator, data.intercept)
         made = boundary_picture(weights, data.X, data.y, **options)
         return Picture(title, made.x, made.y, made.layers, made.notes, square=True)
+    if d < 2:
+        return None
     centred = data.X - data.X.mean(axis=0)
     left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
     points, variance = left[:, :2] * sizes[:2], sizes**2 / max(float((sizes**2).sum()), 1e-300)

@@ -22,7 +22,7 @@ from onlinear.runs.trace import Trace
 from onlinear.theory.bounds.experts import AdviceCounts, anytime_bound, fixed_share_bound, majority_bound
 
 What: TypeAlias = Literal["regret", "weights"]
-_MOST_EXPERTS = 6
+_MOST_EXPERTS = 5
 """More lines cannot be told apart."""
 _MOST_BARS = 20
 

@@ -223,6 +223,7 @@ def _make_room(ax: Any, entries: dict[str, Any], notes: tuple[str, ...], theme: 
         legend = _legend(figure, entries, theme, wide)
         room += legend.get_window_extent().height / figure.dpi + _GAP
         legend.set_bbox_to_anchor((_EDGE, room), figure.dpi_scale_trans)
+    room += 0.5 * _GAP
     height = figure.get_figheight() + room + _GAP
     figure.set_figheight(height)
     share = (room + _GAP) / height
