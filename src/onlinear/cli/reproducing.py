@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -89,10 +88,12 @@ def _list(experiments: Iterable[Experiment[Any]], *, as_json: bool) -> None:
 
 def _write(pictures: Iterable[Picture], path: Path) -> None:
     """Write the first picture to this file, and the others beside it."""
+    from onlinear.pictures.svg import svg
+
     for number, picture in enumerate(pictures, start=1):
         place = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         if place.suffix == ".svg":
-            place.write_text(importlib.import_module("onlinear.pictures.svg").svg(picture), encoding="utf-8")
+            place.write_text(svg(picture), encoding="utf-8")
         else:
             picture.plot().figure.savefig(place)
 
