@@ -34,7 +34,7 @@ class PlotArea(NamedTuple):
 
     def places(self, layer: Layer) -> tuple[Floats, Floats]:
         """Return the points of a layer in pixels, within reach of the field: far away SVG has no precision."""
-        x, y = self.x.pixels(layer.x), self.y.pixels(layer.y)
+        x, y = (np.where(np.isfinite(one), one, np.nan) for one in (self.x.pixels(layer.x), self.y.pixels(layer.y)))
         return np.clip(x, -self.width, 2 * self.width), self.vertical(y) + self.lowered
 
     def vertical(self, y: Floats) -> Floats:
@@ -73,7 +73,8 @@ def _line(layer: Layer, number: int, field: PlotArea) -> str:
     for stretch in stretches(x, y):
         kept = thin_line(x[stretch], y[stretch]) + stretch.start
         parts.append(line_path(x[kept], y[kept]))
-        if layer.role == "series" and 2 < x.size <= _FEW:
+        alone = stretch.stop - stretch.start == 1
+        if alone or (layer.role == "series" and 2 < x.size <= _FEW):
             markers.append(_filled(_marker(layer, number, x[stretch], y[stretch]), number))
     return (_stroke("".join(parts), layer, number) if parts else "") + "".join(markers)
 

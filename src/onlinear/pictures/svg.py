@@ -100,7 +100,7 @@ class _Sheet:
         self.names = self._names()
         widest = max((text_width(tick.label) for tick in self.names), default=0.0)
         # Long names stand above their bars.
-        self.above = widest > 0.34 * width
+        self.above = widest > 0.42 * width
         left = self._left()
         right = 18 if not picture.x.names else 12
         inner = width - left - right
@@ -188,7 +188,7 @@ class _Sheet:
             return 12.0
         ticks = self._y_ticks(Scale(self.picture.y, *self.y_limits, 300, 0))
         widest = max((text_width(tick.label) for tick in ticks), default=0.0)
-        return min(widest, 0.4 * self.width) + 18
+        return min(widest, 0.45 * self.width) + 18
 
     def _slanted(self, inner: float) -> float:
         """Return the height that names below the plot need in addition, where they do not fit side by side."""
@@ -239,11 +239,11 @@ class _Sheet:
             if not self._from_top():
                 across.append(f"M{px(self.left)} {px(y)}h{px(field.width)}")
             if self.above:
-                ys.append(element("text", escaped(cut_text(label, self.width - 24)), x=self.left, y=y - 9))
+                ys.append(element("text", escaped(cut_text(label, self.width - 24)), x=self.left, y=y - 4))
             else:
                 ys.append(element("text", escaped(cut_text(label, self.left - 16)), x=self.left - 8, y=y + 4))
         for x, label in self._x_ticks():
-            if "cells" not in self.kinds:
+            if "cells" not in self.kinds and not self.above:
                 down.append(f"M{px(x)} {px(self.top)}v{px(field.height)}")
             xs.append(self._x_label(x, label))
         edge = f"M{px(self.left)} {px(self.bottom)}h{px(field.width)}"

@@ -11,7 +11,7 @@ from onlinear.pictures.mistakes import mistakes_picture
 from onlinear.pictures.picture import Axis, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
 from onlinear.report.overview import percent
-from onlinear.report.parts import Chart, Part, Section, Sentences, ValueTable
+from onlinear.report.parts import Chart, FactList, Part, Section, Sentences, ValueTable
 from onlinear.report.subject import Subject
 
 _MOMENTS = 16
@@ -46,8 +46,10 @@ def comparison_section(subject: Subject) -> Section | None:
     parts: list[Part] = [table]
     if all(run.trace is not None for run in subject.runs):
         parts = [Chart("rules", compare_picture(subject.compared), table)]
-    left = [f"Left out: {name} ({reason})." for name, reason in subject.compared.left_out.items()]
-    return Section("rules", "Rules compared", [*parts, *([Sentences(left)] if left else [])])
+    left = list(subject.compared.left_out.items())
+    if left:
+        parts += [Sentences(["These rules were left out:"]), FactList(left)]
+    return Section("rules", "Rules compared", parts)
 
 
 def members_section(subject: Subject) -> Section | None:

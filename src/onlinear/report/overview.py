@@ -71,10 +71,12 @@ def what_was_run(subject: Subject, data: str) -> Section:
         facts.append(("order", f"shuffled in windows of {material.shuffle:,}, seed {material.seed}"))
     order = run.order
     if order is not None:
-        words = "nothing speaks against a random order of the labels"
+        words = "there is no evidence against a random order of the labels"
         if order.noticed is not None:
             words = f"the labels are not in random order, as noticed in round {order.noticed:,}"
-        facts.append(("order check (P18)", f"{words} (ln E ≥ {order.log_evidence:.4g}, refuted from 6.9 on)"))
+        facts.append(
+            ("order check (P18)", f"{words} (ln E ≥ {order.log_evidence:.4g}; refuted from 6.9 on)".replace("-", "−"))
+        )
     parts: list[Part] = [FactList(facts), *_class_table(subject), *_column_table(subject)]
     notes = []
     if order is not None and order.noticed is not None:

@@ -114,7 +114,7 @@ def _environment(kind: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"drawings": _drawings, "curve_data": _curve_data, "shown": printable, "fenced": _fenced}
+    environment.filters |= {"drawings": _drawings, "curve_data": _curve_data, "shown": _shown, "fenced": _fenced}
     return environment
 
 
@@ -134,6 +134,14 @@ def _trusted(text: str) -> Any:
 def _hash_of(text: str) -> str:
     """Return the hash of an inline script or style, as a content-security policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _shown(text: str) -> Any:
+    """Return a text for HTML, which may be broken after brackets, commas and the like."""
+    return _trusted(_BREAKS.sub(r"\1<wbr>", html.escape(printable(text))))
+
+
+_BREAKS = re.compile(r"([(,/_=])(?=\w)")
 
 
 def _drawings(picture: Picture, name: str) -> Any:

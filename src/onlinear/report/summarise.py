@@ -10,7 +10,7 @@ from onlinear.report.curves import comparison_section, confusion_section, member
 from onlinear.report.examples import costliest_section, weights_section
 from onlinear.report.material import Material, look_up
 from onlinear.report.overview import key_numbers, percent, what_was_run
-from onlinear.report.parts import ReportContents, FactList, KeyNumber, Section, SourceCode
+from onlinear.report.parts import FactList, KeyNumber, ReportContents, Section, SourceCode
 from onlinear.report.subject import Subject
 from onlinear.report.theorems import (
     MOST_SHOWN,

@@ -66,9 +66,9 @@ def bound_rows(certificate: Certificate) -> list[list[str]]:
             continue
         relation = "≥" if bound.lower else "<" if bound.strict else "≤"
         risk = bound.of == "risk"
-        made = "mean risk" if risk else f"{rounded(entry['actual'])} {bound.of}"
+        made = "risk, on average" if risk else f"{rounded(entry['actual'])} {bound.of}"
         used = "" if risk or not bound.value else f"{entry['actual'] / bound.value:.1%}"
-        rows.append([bound.theorem, made, f"{relation} {rounded_up(bound.value)}{chance}", used])
+        rows.append([bound.theorem, made, f"{relation} {_at_most(bound.value)}{chance}", used])
     return rows
 
 
@@ -88,20 +88,26 @@ def separability_section(subject: Subject) -> Section | None:
         more = len(quoted) - MOST_SHOWN
         parts += [Sentences([f"There are {more:,} more."])] * (more > 0)
     if proven.margin is not None:
-        parts.append(FactList(margin_facts(proven.margin)))
+        parts.append(FactList(margin_facts(proven.margin, pairs=proven.pairs is not None)))
     return Section("separability", "Is there a separator?", parts)
 
 
-def margin_facts(margin: MarginInterval) -> list[tuple[str, str]]:
-    """Return an interval for the largest margin as names and values."""
-    interval = f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {margin.kind}"
-    facts = [("largest margin", interval), ("radius", f"R ≤ {rounded_up(margin.radius)}")]
+def margin_facts(margin: MarginInterval, *, pairs: bool) -> list[tuple[str, str]]:
+    """Return an interval for the largest margin, which may be that of pairs of classes, as names and values."""
+    kind = "of the right class over every other" if pairs else margin.kind
+    interval = f"{rounded_down(margin.lower)} to {rounded_up(margin.upper)}, {kind}"
+    facts = [("largest margin", interval), ("radius", f"R ≤ {_at_most(margin.radius)}")]
     if margin.augmented is not None:
         ends = f"{rounded_down(margin.augmented.lower)} to {rounded_up(margin.augmented.upper)}"
         facts.insert(1, ("augmented margin", f"{ends}, with a 1 appended to each example"))
     if margin.separable:
-        facts.append(("difficulty", f"(R/γ)² ≤ {rounded_up(margin.difficulty)}"))
+        facts.append(("difficulty", f"(R/γ)² ≤ {_at_most(margin.difficulty)}"))
     return facts
+
+
+def _at_most(value: float) -> str:
+    """Return an upper bound, rounded up, with thousands separators."""
+    return f"{float(rounded_up(value)):,.12g}"
 
 
 def _verdict_words(proven: Proven) -> list[str]:
@@ -188,5 +194,5 @@ def certified_parts(certificate: Certificate, places: Mapping[int, Written]) -> 
         parts.append(Sentences([words[verdict["verdict"]]]))
     inseparable = verdict is not None and verdict["verdict"] == "inseparable"
     if certificate.margin is not None and not inseparable:
-        parts.append(FactList(margin_facts(certificate.margin)))
+        parts.append(FactList(margin_facts(certificate.margin, pairs=pairs > 0)))
     return parts
