@@ -1,6 +1,11 @@
 """Examples to report on: three classes, and a table whose names and labels are markup."""
 
+from pathlib import Path
+
 import numpy as np
+
+AXE = Path(__file__).parents[1] / "build/axe/package/axe.min.js"
+"""Where `make` puts axe-core."""
 
 HOSTILE = ["<script>alert(1)</script>", "a|b `c` *d* [e](f)", "'\"><img src=x onerror=alert(2)>", "</style>", "ü€漢字"]
 """Names of features, which are shown as they are."""

@@ -2,16 +2,12 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
 import onlinear
 from onlinear.rules import AROW, Majority, Perceptron
-from report_data import hostile_table, three_classes
-
-AXE = Path(__file__).parents[2] / "build/axe/package/axe.min.js"
-"""Where `make` puts axe-core."""
+from report_data import AXE, hostile_table, three_classes
 
 
 @pytest.fixture(scope="session")

@@ -164,7 +164,9 @@ def _curve_data(picture: Picture) -> Any:
     for layer in picture.layers:
         told: dict[str, Any] = {"name": printable(layer.name)}
         if layer.kind == "level":
-            layers.append({**told, "level": _short(layer.y)[0]})
+            # The legend has the number of a level; beside the others it would stand twice.
+            name = printable(layer.name)
+            layers.append({"name": name.rpartition(": ")[0] or name, "level": _short(layer.y)[0]})
             continue
         key = layer.x.tobytes()
         if key not in known:

@@ -222,6 +222,7 @@
         if (event.button !== 0) return;
         this.from = this.shown.at(event);
         this.start = event.clientX;
+        this.read(this.from, "off");
         this.box.setPointerCapture(event.pointerId);
       });
       on("pointerup", (event) => {
@@ -231,7 +232,8 @@
         if (from !== null && far) this.zoom(Math.min(from, to), Math.max(from, to));
       });
       on("pointercancel", () => this.stop());
-      on("pointerleave", () => { if (this.from === null) this.read(null, "off"); });
+      // A finger leaves with each tap; what it has read stays.
+      on("pointerleave", (event) => { if (this.from === null && event.pointerType === "mouse") this.read(null, "off"); });
       on("dblclick", () => this.all());
       on("wheel", (event) => {
         // Without a key, and where the chart was not chosen, the wheel scrolls the page.
@@ -298,7 +300,7 @@
         const y = "level" in layer ? layer.level : layer.y[before(this.data.places[layer.x], x)];
         spans.push(told(layer.name, exact(y, this.data.vertical)));
       });
-      this.readout.replaceChildren(...spans);
+      this.readout.replaceChildren(...spans.flatMap((span) => [span, " "]));
     }
 
     scale(factor, around) {
