@@ -5,11 +5,13 @@ READY := .venv/ready
 # Two processes take tests from one queue; what one has compiled the other finds on disk.
 PYTEST := $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 PIP := bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# Checks pages for accessibility; for the tests only, and not part of the package.
+AXE := build/axe/package/axe.min.js
 
-.PHONY: run test compiled uncompiled check quick lint bench fuzz kill mutants docs wheel clean
+.PHONY: run test compiled uncompiled check quick lint browser bench fuzz kill mutants docs wheel clean
 
 run: $(READY)
-	@$(BIN)/python -m onlinear.experiments
+	@$(BIN)/python -m onlinear.tour
 
 test: compiled uncompiled
 
@@ -30,6 +32,14 @@ lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# What the tests of reports look at pages with; without it they are skipped. As root, it installs Debian's Chromium.
+browser: $(AXE)
+	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
+
+$(AXE):
+	mkdir -p build/axe
+	cd build/axe && npm pack --silent axe-core@4.14.0 && tar -xzf axe-core-4.14.0.tgz package/axe.min.js package/LICENSE
 
 bench: $(READY)
 	.venv/$(PIP) --group bench

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -91,13 +92,20 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code, absent):
 
 
 @pytest.mark.slow
-def test_the_main_job_prints_its_table():
+def test_the_tour_shows_an_experiment_a_run_and_a_report(tmp_path):
     shown = subprocess.run(
-        [sys.executable, "-m", "onlinear.experiments"], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-m", "onlinear.tour", tmp_path], capture_output=True, text=True, check=True, timeout=120
     ).stdout
     rows = [line.split() for line in shown.splitlines() if line.startswith("disjunction of 20")]
     assert [row[3:5] for row in rows] == [[N, rule] for N in ("200", "400", "800") for rule in ("Winnow", "Perceptron")]
     assert "\nFinding: On disjunctions of 20 variables" in shown
+    mistakes = re.search(r"^  mistakes +(\d+) ", shown, re.MULTILINE)[1]
+    assert f"written to {tmp_path / 'report.html'}" in shown
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"{mistakes} mistakes in 569 rounds" in page
+    command = re.search(r"^\$ onlinear (report .*)$", shown, re.MULTILINE)[1].split()
+    subprocess.run([sys.executable, "-m", "onlinear", *command], check=True, timeout=120)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
 
 
 def test_the_reference_is_up_to_date():
