@@ -205,6 +205,26 @@ def test_examples_that_are_too_large_are_left_to_certify(monkeypatch):
     assert all(one.name != "separability" for one in page.contents.sections)
 
 
+def test_the_verdict_is_about_the_examples_as_they_were_given():
+    A, b = three_classes(60)
+    page = onlinear.train(Perceptron(), A, b, normalize=True, trace="curve").report(A, b)
+    assert "as they were given" in section(page, "separability").parts[-1].sentences[0]
+
+
+def test_halting_loops_and_resumed_runs_have_reports():
+    X, y = onlinear.datasets.separable(margin=0.1, n=200, d=5, seed=0)
+    loop = onlinear.converge(Perceptron(), X, y, selection="random", trace="curve")
+    page = loop.report(X, y)
+    assert dict(parts(page, "run", FactList)[0].pairs)["rounds"] == f"{loop.rounds:,}"
+    assert all("row" not in one.place for one in parts(page, "costliest", QuotedExamples)[0].examples)
+    assert "converge" in section(page, "reproduce").parts[0].text
+    first = onlinear.train(Perceptron(), X[:50], y[:50])
+    rest = onlinear.train(Perceptron(), X[50:], y[50:], state=first, trace="curve")
+    page = rest.report(X[50:], y[50:])
+    assert "Counted from round 51" in " ".join(parts(page, "mistakes", Chart)[0].picture.notes)
+    assert page.markdown()
+
+
 def test_other_examples_are_refused():
     X, y = onlinear.datasets.noisy(n=300, seed=0)
     run = onlinear.train(Perceptron(), X, y, trace="curve")

@@ -40,7 +40,8 @@ def costliest_section(subject: Subject) -> Section | None:
     if curve is None or not curve.costliest:
         return None
     found = {}
-    if material is not None and not material.stream.once:
+    # A curve that began later does not tell which of the examples were before.
+    if material is not None and not material.stream.once and int(curve.rounds[0]) == 0:
         found = material.of_rounds(one.round for one in curve.costliest)
         material.check(found, {one.round: names[one.answer] for one in curve.costliest})
     quoted = []
@@ -49,12 +50,12 @@ def costliest_section(subject: Subject) -> Section | None:
         place = f"round {one.round:,}" if example is None else f"{example.place} (round {one.round:,})"
         said = f"label {names[one.answer]}, predicted {names[one.prediction]}, cost {one.cost:.4g}"
         quoted.append(Quoted(place, said, "" if example is None else example.text))
-    cost = (
-        "how far the best wrong class was ahead of the right one" if len(names) > 2 else "how far its score was wrong"
-    )
+    cost = "how far the score was on the wrong side"
+    if len(names) > 2:
+        cost = "how far the best wrong class was ahead of the right one"
     if subject.run.state.members:
         cost += ", in shares of the vote (1: every member was wrong)"
-    said = f"The mistakes with the largest cost: {cost}. They may be outliers, or have a wrong label."
+    said = f"The mistakes with the largest cost: {cost}. They may be outliers, or have wrong labels."
     parts: list[Part] = [Sentences([said]), QuotedExamples(quoted)]
     if material is not None and len(found) < len(quoted):
         parts.append(Sentences(["Where an example stood is shown only if it is quick to find."]))

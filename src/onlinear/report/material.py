@@ -47,14 +47,13 @@ class Material:
         self.X, self.y = X, y
         self.shuffle, self.seed = shuffle, seed
         self.rounds = run.rounds
-        first = run.state.labels.rounds if run.state.labels is not None else run.rounds
-        self.n = max(1, first)
-        """The number of examples, which is that of the rounds of the first pass."""
+        self.n = run.state.labels.rounds if run.state.labels is not None else None
+        """The number of examples, which is that of the rounds of the first pass; None for a halting loop."""
 
     @property
     def passes(self) -> int:
         """The number of passes over the examples."""
-        return max(1, self.rounds // self.n)
+        return max(1, self.rounds // (self.n or self.rounds or 1))
 
     def size(self) -> int | None:
         """Return the number of entries of all examples; None where they are too large to count."""
@@ -68,9 +67,10 @@ class Material:
 
     def of_rounds(self, rounds: Iterable[int]) -> dict[int, Written]:
         """Return the examples of rounds, as far as they can be found."""
-        if self.shuffle and self.passes > 1:
+        n = self.n
+        if n is None or (self.shuffle and self.passes > 1):
             return {}
-        places = {number: number % self.n for number in rounds}
+        places = {number: number % n for number in rounds}
         course = Course(self.stream, 1, self.shuffle, self.seed)
         found = look_up(course.chunks(), set(places.values()))
         return {number: found[row] for number, row in places.items() if row in found}

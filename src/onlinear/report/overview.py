@@ -56,9 +56,11 @@ def what_was_run(subject: Subject, data: str) -> Section:
     facts = [("data", data)] if data else []
     file_format = (run.state.reading or {}).get("format")
     facts += [("format", str(file_format))] if file_format else []
-    first = run.state.labels.rounds if run.state.labels is not None else run.rounds
-    passes = run.rounds // max(1, first)
-    facts.append(("examples", f"{first:,}" + (f", read {passes:,} times" if passes > 1 else "")))
+    first = run.state.labels.rounds if run.state.labels is not None else 0
+    passes = run.rounds // (first or 1)
+    examples = f"{first:,}" + (f", read {passes:,} times" if passes > 1 else "")
+    # A halting loop takes some examples more often than others.
+    facts.append(("examples", examples) if first else ("rounds", f"{run.rounds:,}"))
     facts.append(("features", f"{run.n_features:,}" + ("" if run.state.names is None else ", with names")))
     if run.state.multiclass:
         facts.append(("classes", counted(len(subject.classes), "class")))

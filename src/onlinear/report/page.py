@@ -137,11 +137,13 @@ def _hash_of(text: str) -> str:
 
 
 def _shown(text: str) -> Any:
-    """Return a text for HTML, which may be broken after brackets, commas and the like."""
+    """Return a text for HTML, in which names may be broken after brackets, commas and the like."""
     return _trusted(_BREAKS.sub(r"\1<wbr>", html.escape(printable(text))))
 
 
-_BREAKS = re.compile(r"([(,/_=])(?=\w)")
+_BREAKS = re.compile(r"(?<=\w)([(,/_=])(?=\w)")
+"""Where a long name may be broken."""
+_ENDS_IN_NUMBER = re.compile(r": [\d.,]+%?$")
 
 
 def _drawings(picture: Picture, name: str) -> Any:
@@ -162,11 +164,10 @@ def _curve_data(picture: Picture) -> Any:
     places: list[list[Any]] = []
     layers: list[dict[str, Any]] = []
     for layer in picture.layers:
-        told: dict[str, Any] = {"name": printable(layer.name)}
+        # The legend may have the last number, which would stand twice beside the one that is read.
+        told: dict[str, Any] = {"name": _ENDS_IN_NUMBER.sub("", printable(layer.name))}
         if layer.kind == "level":
-            # The legend has the number of a level; beside the others it would stand twice.
-            name = printable(layer.name)
-            layers.append({"name": name.rpartition(": ")[0] or name, "level": _short(layer.y)[0]})
+            layers.append({**told, "level": _short(layer.y)[0]})
             continue
         key = layer.x.tobytes()
         if key not in known:

@@ -92,6 +92,8 @@ def _lines(subject: Subject) -> str:
         options += [f"shuffle={material.shuffle}", f"seed={material.seed}"]
     call = ", ".join(["X", "y", *options, 'trace="curve"'])
     rules = ", ".join(_spelled(one.rule) for one in subject.runs)
+    if type(run) is not Run:
+        return _HALTING
     learn = (
         f"runs = onlinear.compare([{rules}], {call})" if subject.compared else f"run = onlinear.train({rules}, {call})"
     )
@@ -99,6 +101,12 @@ def _lines(subject: Subject) -> str:
     name = "runs" if subject.compared else "run"
     imports = f"import onlinear\nfrom onlinear.rules import {', '.join(names)}\n"
     return f'{imports}\n{learn}\n{name}.report(X, y).save("report.html")'
+
+
+_HALTING = """import onlinear
+
+run = ...  # of onlinear.converge or onlinear.batch_perceptron, with the same arguments
+run.report(X, y).save("report.html")"""
 
 
 def _spelled(rule: Any) -> str:

@@ -89,6 +89,8 @@ def separability_section(subject: Subject) -> Section | None:
         parts += [Sentences([f"There are {more:,} more."])] * (more > 0)
     if proven.margin is not None:
         parts.append(FactList(margin_facts(proven.margin, pairs=proven.pairs is not None)))
+    if subject.run.state.normalize:
+        parts.append(Sentences([f"{subject.name} learned from normalized examples; here they are as they were given."]))
     return Section("separability", "Is there a separator?", parts)
 
 
