@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +29,13 @@ class Written(NamedTuple):
     text: str
 
 
+class Held(NamedTuple):
+    """Examples in memory, as blocks: searches read them hundreds of times."""
+
+    blocks: list[tuple[Any, Any]]
+    entries: int
+
+
 class Material:
     """The examples of a run, in the order in which it learned from them.
 
@@ -44,7 +52,6 @@ class Material:
     def __init__(self, X: Any, y: Any, run: Run, shuffle: int = 0, seed: int = 0) -> None:
         many = y is not None or not hasattr(X, "chunks")
         self.stream = as_stream(X, y, run.classes.tolist() if many else None)
-        self.X, self.y = X, y
         self.shuffle, self.seed = shuffle, seed
         self.rounds = run.rounds
         self.n = run.state.labels.rounds if run.state.labels is not None else None
@@ -55,15 +62,17 @@ class Material:
         """The number of passes over the examples."""
         return max(1, self.rounds // (self.n or self.rounds or 1))
 
-    def size(self) -> int | None:
-        """Return the number of entries of all examples; None where they are too large to count."""
-        entries = held = 0
+    @functools.cached_property
+    def held(self) -> Held | None:
+        """All examples, in memory; None where there are too many for proofs."""
+        blocks, entries = [], 0
         for chunk in self.stream.independent().chunks():
             entries += int(chunk.matrix.row_sizes().sum())
-            held += chunk.nbytes
-            if entries > MOST_ENTRIES or held > MOST_BYTES:
+            if entries > MOST_ENTRIES:
                 return None
-        return entries
+            kept = chunk.kept()
+            blocks.append((kept.X, kept.y))
+        return Held(blocks, entries)
 
     def of_rounds(self, rounds: Iterable[int]) -> dict[int, Written]:
         """Return the examples of rounds, as far as they can be found."""

@@ -74,18 +74,13 @@ class Subject:
         return [label_name(plain(label)) for label in self.run.classes]
 
     @functools.cached_property
-    def entries(self) -> int | None:
-        """The number of entries of the examples, if they are at hand and not too large for proofs."""
-        return None if self.material is None else self.material.size()
-
-    @functools.cached_property
     def unproven(self) -> str:
         """Why nothing is proven about the examples; empty if it can be."""
         if self.material is None:
             return "The examples are not part of this report; with them it says what is proven about them."
         if self.material.stream.once:
             return f"{self.material.stream.once} can be read only once, so nothing is proven about these examples."
-        if self.entries is None:
+        if self.material.held is None:
             return (
                 f"There are more than {MOST_ENTRIES:,} entries, too many to decide here whether some vector separates"
                 " the examples; onlinear certify goes on for as long as it takes."
@@ -97,17 +92,18 @@ class Subject:
     @functools.cached_property
     def proven(self) -> Proven | None:
         """Whether some vector separates the examples."""
-        if self.unproven or self.material is None or self.entries is None:
+        if self.unproven or self.material is None or self.material.held is None:
             return None
+        blocks, entries = self.material.held
         state = self.run.state
         intercept = bool(state.members) or bool(state.fit_intercept)
         classes = self.run.classes.tolist()
         pairs = None
         if len(classes) > 2:
-            if self.entries * 2 * (len(classes) - 1) > MOST_ENTRIES:
+            if entries * 2 * (len(classes) - 1) > MOST_ENTRIES:
                 return None
-            pairs = ClassPairs(self.material.stream, None, self.run.classes, fit_intercept=intercept)
-        examples = self.material.stream if pairs is None else pairs.seen
+            pairs = ClassPairs(blocks, None, self.run.classes, fit_intercept=intercept)
+        examples: Any = blocks if pairs is None else pairs.seen
         options: dict[str, Any] = {"fit_intercept": intercept, "classes": classes} if pairs is None else {}
         verdict = separability(examples, seconds=_SECONDS, **options)
         inseparable = isinstance(verdict, Inseparable)
@@ -118,10 +114,10 @@ class Subject:
     def certificates(self) -> list[tuple[Run, Certificate | str]]:
         """The certificate of each run, the best first, or why there is none."""
         found: list[tuple[Run, Certificate | str]] = []
-        if self.material is None or self.unproven:
+        if self.unproven or self.material is None or self.material.held is None:
             return found
         pairs = len(self.classes) - 1
-        cost = (self.entries or 0) * self.material.passes * (2 * pairs if pairs > 1 else 1)
+        cost = self.material.held.entries * self.material.passes * (2 * pairs if pairs > 1 else 1)
         for number, run in enumerate(self.runs, start=1):
             if number * cost > MOST_ENTRIES:
                 found.append((run, "the data are too large to certify one more rule here; onlinear certify does it"))
@@ -136,9 +132,9 @@ class Subject:
         return first if isinstance(first, Certificate) else None
 
     def _certificate(self, run: Run) -> Certificate | str:
-        if self.material is None or self.material.shuffle:
+        if self.material is None or self.material.held is None or self.material.shuffle:
             return "a certificate needs the examples in the order of the data, and they were shuffled"
         try:
-            return certify(run, self.material.X, self.material.y, seconds=_SECONDS)
+            return certify(run, self.material.held.blocks, seconds=_SECONDS)
         except OnlinearError as error:
             return str(error)
