@@ -171,7 +171,7 @@ def _angles(drawn: dict[str, Way]) -> Picture:
     return Picture(
         "On the way to a separator: one by one, and in batches",
         Axis("steps", log=True),
-        Axis("degrees between w and the best separator", low=0.0),
+        Axis("degrees to the best separator", low=0.0),
         tuple(layers),
         notes=(f"Margin {drawn[_ONE_BY_ONE].steps.margin:g}, seed {drawn[_ONE_BY_ONE].steps.seed}.",),
     )

@@ -125,7 +125,7 @@ def _plane(X: Any, y: Any, loop: PointLoop) -> Picture:
     first, second, both = loop.weights
     ends = np.linspace(-0.5, 1.5, 401)
     # Only with w₃ ≠ 0 can the score be right on all four points.
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         height = -(first * ends + loop.intercept) / (second + both * ends)
     branches = [ends < -second / both, ends > -second / both]
     shown = [branch & (height >= -0.5) & (height <= 1.5) for branch in branches]

@@ -175,9 +175,9 @@ def _regret(courses: list[AverageRegret]) -> Picture:
         *over_seeds("RWMA, anytime (expected)", moments, [one.anytime for one in courses]),
     ]
     return Picture(
-        "Regret per round, labels against the vote",
+        "Mistakes beyond the best expert's, labels against the vote",
         Axis("rounds", log=True),
-        Axis("mistakes per round beyond the best expert's", low=0.0, high=1.0),
+        Axis("regret per round", low=0.0, high=1.0),
         tuple(layers),
     )
 

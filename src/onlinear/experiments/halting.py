@@ -1,4 +1,4 @@
-"""How many updates the halting perceptron makes: its theorem (P1), and what the notes say on n, d and the start."""
+"""The updates of the halting perceptron: the Perceptron mistake bound (P1), and what n, d and the start change."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class NoisyRun(NamedTuple):
     planted_bound: float
     """The same for the vector that made the labels, y⟨u,x⟩ ≥ 1 on all but the flipped ones."""
     separable_bound: float
-    """P1, if no label is flipped; otherwise it does not apply."""
+    """The perceptron mistake bound (P1), if no label is flipped; otherwise it does not apply."""
 
 
 def _conduct(scale: Flips, work: Work) -> Observed:

@@ -127,7 +127,7 @@ def _plane(scale: Shuffles, columns: Columns) -> Picture:
     found = np.sort(_of(columns, "degrees")[0])
     shown = found[np.unique(np.linspace(0, len(found) - 1, _DRAWN).astype(int))]
     layers = [
-        _boundary(f"{_DRAWN} of {scale.orders} orders" if i == len(shown) - 1 else "", toward + np.radians(degrees))
+        _boundary(f"{_DRAWN} of {scale.orders:,} orders" if i == len(shown) - 1 else "", toward + np.radians(degrees))
         for i, degrees in enumerate(shown)
     ]
     layers.append(_boundary("largest margin", toward, "baseline"))

@@ -29,7 +29,7 @@ _K = 3
 """The relevant variables of the first stream."""
 _EXPERTS = 20
 _NEAR, _FAR = 1.25, 3.0
-"""The rule that suits a stream makes at most 1.25 times the least mistakes; on some stream each makes 3 times as many."""
+"""The rule that suits a stream makes at most 1.25 times the least mistakes, and each rule 3 times on some stream."""
 
 RULES: Final[dict[str, Any]] = {
     "Perceptron": Perceptron(),

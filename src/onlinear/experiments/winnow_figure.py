@@ -19,6 +19,8 @@ _K = 20
 """The relevant variables."""
 _ROWS = 1000
 """How many examples are drawn at a time: a matrix of all would not fit in memory as it is drawn."""
+_WIDEST = 1_600
+"""The most variables with r > 1: then more variables are on, and wider examples would take most of the time."""
 _POINTS = 200
 """The most points of a curve in the picture."""
 
@@ -68,7 +70,11 @@ class Curves(NamedTuple):
 
 
 def _conduct(scale: Widths, work: Work) -> Observed:
-    streams = [FewRelevant(*case) for case in itertools.product(scale.thresholds, scale.widths, work.seeds)]
+    streams = [
+        FewRelevant(r, N, seed)
+        for r in scale.thresholds
+        for N, seed in itertools.product(_widths(scale, r), work.seeds)
+    ]
     runs = work.each(lambda stream: _run_both(stream, scale.rounds), streams)
     columns = as_columns(count for one in runs for count in one.counts)
     by_stream = dict(zip(streams, runs, strict=True))
@@ -109,6 +115,10 @@ def _draw(stream: FewRelevant, rounds: int) -> tuple[Any, Any, Any]:
     return sparse.vstack(parts, format="csr"), np.concatenate(labels), (part.comparator, part.intercept)
 
 
+def _widths(scale: Widths, r: int) -> list[int]:
+    return [N for N in scale.widths if r == 1 or N <= _WIDEST]
+
+
 def _of(columns: Columns, r: int, rule: str, name: str = "mistakes") -> Any:
     """Return a column for a kind of stream and a rule, with a row per seed and a column per width."""
     chosen = (columns["r"] == r) & (columns["rule"] == rule)
@@ -135,7 +145,7 @@ def _judge(scale: Widths, work: Work, columns: Columns) -> tuple[str, bool]:
         holds = holds and bool((fewer > 1.0).all())
         finding += (
             f"; on {r} of {_K}, the perceptron makes {span(fewer[:, 0], '.1f')} times Winnow's mistakes at N ="
-            f" {scale.widths[0]:,} and {span(fewer[:, -1], '.1f')} times at {scale.widths[-1]:,}"
+            f" {scale.widths[0]:,} and {span(fewer[:, -1], '.1f')} times at {_widths(scale, r)[-1]:,}"
         )
     return finding + "; no run exceeds its bound.", holds
 
@@ -146,7 +156,8 @@ def _ends(made: Any) -> str:
 
 def _table(scale: Widths, columns: Columns) -> TextTable:
     rows = []
-    for r, j, rule in itertools.product(scale.thresholds, range(len(scale.widths)), ("Winnow", "Perceptron")):
+    places = [(r, j, N) for r in scale.thresholds for j, N in enumerate(_widths(scale, r))]
+    for (r, j, N), rule in itertools.product(places, ("Winnow", "Perceptron")):
         made, bound, positive, negative = (
             _of(columns, r, rule, name)[:, j] for name in ("mistakes", "bound", "positive", "negative")
         )
@@ -154,7 +165,7 @@ def _table(scale: Widths, columns: Columns) -> TextTable:
         # Every seed has its own bound; the least of them is the sharpest comparison.
         allowed, used = (f"{bound.min():,.0f}", f"{(made / bound).max():.0%}") if known else ("none", "")
         shown = [span(each) for each in (made, positive, negative)]
-        rows.append([_kind(r), f"{scale.widths[j]:,}", rule, f"{scale.rounds:,}", *shown, allowed, used])
+        rows.append([_kind(r), f"{N:,}", rule, f"{scale.rounds:,}", *shown, allowed, used])
     names = ["examples", "N", "rule", "rounds", "mistakes", "m+", "m-", "bound (least)", "used (most)"]
     return TextTable(names, rows)
 
@@ -183,8 +194,8 @@ def _over_widths(scale: Widths, columns: Columns, r: int) -> Picture:
     for rule, theorem in (("Perceptron", "Perceptron mistake bound (P1)"), ("Winnow", "Winnow mistake bound")):
         bound = _of(columns, r, rule, "bound")
         if not np.isnan(bound).any():
-            layers.append(Layer.of(theorem, scale.widths, bound.min(axis=0), role="bound"))
-        layers += over_seeds(rule, scale.widths, _of(columns, r, rule))
+            layers.append(Layer.of(theorem, _widths(scale, r), bound.min(axis=0), role="bound"))
+        layers += over_seeds(rule, _widths(scale, r), _of(columns, r, rule))
     unbounded = () if r == 1 else ("The notes have no bound for Winnow on these examples.",)
     return Picture(
         f"Mistakes and bounds, {_kind(r)}",
