@@ -211,6 +211,16 @@ def test_the_verdict_is_about_the_examples_as_they_were_given():
     assert "as they were given" in section(page, "separability").parts[-1].sentences[0]
 
 
+def test_what_a_report_does_not_decide_has_an_interval(monkeypatch):
+    monkeypatch.setattr("onlinear.report.subject._SECONDS", 1e-9)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 60)), rng.choice([-1, 1], size=400)
+    page = onlinear.train(Perceptron(), X, y, trace="curve").report(X, y)
+    assert page.contents.numbers[-1].value == "not decided"
+    assert "onlinear certify searches for longer" in section(page, "separability").parts[0].sentences[0]
+    assert parts(page, "separability", FactList)[0].pairs[0][1].startswith("0 to ")
+
+
 def test_halting_loops_and_resumed_runs_have_reports():
     X, y = onlinear.datasets.separable(margin=0.1, n=200, d=5, seed=0)
     loop = onlinear.converge(Perceptron(), X, y, selection="random", trace="curve")

@@ -15,10 +15,12 @@ from onlinear.report.material import MOST_ENTRIES, Material
 from onlinear.runs.comparison import Comparison
 from onlinear.runs.curve import Curve
 from onlinear.runs.outcome import Run
-from onlinear.theory import Certificate, ClassPairs, Inseparable, certify, max_margin, separability
+from onlinear.theory import Certificate, ClassPairs, Separable, Undecided, certify, max_margin, separability
 
-_SECONDS = 3.0
+_SECONDS = 1.0
 """The budget of each search, counted by its size."""
+_PAIRED = 10
+"""How many times as long it takes to certify a run on pairs of classes, which are made anew for each search."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,15 @@ class Subject:
             if entries * 2 * (len(classes) - 1) > MOST_ENTRIES:
                 return None
             pairs = ClassPairs(blocks, None, self.run.classes, fit_intercept=intercept)
-        examples: Any = blocks if pairs is None else pairs.seen
-        options: dict[str, Any] = {"fit_intercept": intercept, "classes": classes} if pairs is None else {}
+        # The pairs as they are read, held in memory: searches read them hundreds of times.
+        examples: Any = blocks if pairs is None else list(pairs)
+        options: dict[str, Any] = {"classes": (-1, 1)}
+        if pairs is None:
+            options = {"fit_intercept": intercept, "classes": classes}
         verdict = separability(examples, seconds=_SECONDS, **options)
-        inseparable = isinstance(verdict, Inseparable)
-        margin = None if inseparable else max_margin(examples, seconds=_SECONDS, **options)
+        margin = verdict.margin if isinstance(verdict, Undecided) else None
+        if isinstance(verdict, Separable):
+            margin = max_margin(examples, seconds=_SECONDS, **options)
         return Proven(verdict, margin, pairs, intercept)
 
     @functools.cached_property
@@ -117,7 +123,7 @@ class Subject:
         if self.unproven or self.material is None or self.material.held is None:
             return found
         pairs = len(self.classes) - 1
-        cost = self.material.held.entries * self.material.passes * (2 * pairs if pairs > 1 else 1)
+        cost = self.material.held.entries * self.material.passes * (2 * pairs * _PAIRED if pairs > 1 else 1)
         for number, run in enumerate(self.runs, start=1):
             if number * cost > MOST_ENTRIES:
                 found.append((run, "the data are too large to certify one more rule here; onlinear certify does it"))
