@@ -1,5 +1,6 @@
 """What every experiment returns: data, pictures, a table, text; progress and seeds."""
 
+import html
 import itertools
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_pictures(small, name):
             for axis, values in ((picture.x, layer.x), (picture.y, layer.y)):
                 # On a logarithmic axis what is 0 would not be seen.
                 assert not axis.log or (values[np.isfinite(values)] > 0).all(), (picture.title, layer.name)
-        assert picture.title.split(":")[0] in svg(picture)
+        assert picture.title.split(":")[0] in html.unescape(svg(picture))
 
 
 @pytest.mark.parametrize("name", NAMES)
