@@ -71,4 +71,4 @@ def _em(character: str) -> float:
         return 0.34
     if character in _WIDE or unicodedata.east_asian_width(character) in "WF":
         return 1.0
-    return 0.7 if character.isupper() else 0.58
+    return 0.7 if character.isupper() else 0.61

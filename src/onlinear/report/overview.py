@@ -36,7 +36,7 @@ def key_numbers(subject: Subject) -> list[KeyNumber]:
     if beside is not None:
         name = "last label" if beside.last_label < beside.majority else "majority so far"
         best = min(beside.last_label, beside.majority)
-        numbers.append(KeyNumber(percent(best, beside.rounds), f"without learning: {name}", _REMARKS[name]))
+        numbers.append(KeyNumber(percent(best, beside.rounds), "without learning", f"{name}: {_REMARKS[name]}"))
     made = run.expert_mistakes
     if made is not None and run.state.members:
         best_member = int(made.argmin())

@@ -141,7 +141,7 @@ def _shown(text: str) -> Any:
     return _trusted(_BREAKS.sub(r"\1<wbr>", html.escape(printable(text))))
 
 
-_BREAKS = re.compile(r"(?<=\w)([(,/_=])(?=\w)")
+_BREAKS = re.compile(r"(?<=\w)([(/_=]|,(?!\d))(?=\w)")
 """Where a long name may be broken."""
 _ENDS_IN_NUMBER = re.compile(r": [\d.,]+%?$")
 
