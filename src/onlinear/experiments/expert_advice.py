@@ -148,7 +148,7 @@ def _judge(scale: Advisers, tuned: float, columns: Columns) -> tuple[str, bool]:
     finding = (
         f"Against labels chosen to contradict the vote, WMA errs in {vote} of {scale.rounds:,} rounds (in the others"
         f" the vote is a tie, but for rounding), and RWMA in {draw} (expected): {halved} as many. So the mistakes are"
-        " halved, as the notes say, but only there: with independent experts RWMA makes"
+        " halved, as the notes say, in this worst case: with independent experts RWMA makes"
         f" {span(share[_CHANCE], '.0%')} of WMA's mistakes, and on no stream fewer than half (here at least"
         f" {every.min():.1%}). No run exceeds the {_THEOREMS[_VOTE]} or the {_THEOREMS[_DRAW]}."
     )
