@@ -20,7 +20,7 @@ from onlinear.streams import open_stream
 _LABEL = "diagnosis"
 
 
-def main(folder: Path = Path("build")) -> None:
+def show_tour(folder: Path = Path("build")) -> None:
     """Show the tour; the data and the report are written to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     data, page = folder / "breast-cancer.csv", folder / "report.html"
@@ -63,4 +63,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    show_tour(*map(Path, sys.argv[1:]))
