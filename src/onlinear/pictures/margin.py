@@ -79,7 +79,7 @@ def margin_picture(
             notes.append(f"Margins were measured at {at.size:,} of {k.size:,} updates.")
     if interval is not None:
         layers += _levels(interval)
-    positive = np.concatenate([layer.y[layer.y > 0.0] for layer in layers] or [np.empty(0)])
+    positive = np.concatenate([layer.y[layer.y > 0.0] for layer in layers])
     spread = positive.size > 0 and positive.max() > 20.0 * positive.min()
     return Picture(
         f"Bounds on the margin, {rule_name(run.rule)}",
