@@ -2,7 +2,6 @@
 
 import html
 import itertools
-import runpy
 
 import numpy as np
 import pytest
@@ -153,8 +152,3 @@ def test_experiments_are_found_by_name():
 def test_arguments(options, message):
     with pytest.raises(ParameterError, match=message):
         experiments.figure1(**({"size": "small"} | options))
-
-
-def test_the_module_runs_figure2(small, capsys):
-    runpy.run_module("onlinear.experiments", run_name="__main__")
-    assert capsys.readouterr().out == f"{small('figure2')!r}\n"
