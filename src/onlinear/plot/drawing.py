@@ -17,7 +17,7 @@ from onlinear.plot.style import ThemeName
 
 _ROWS = frozenset({"bars", "cells"})
 """What is read from the top."""
-_LONGEST_LINE = 38
+_LONGEST_LINE = 44
 """Characters in a line of the name of a row."""
 _EDGE = 0.1
 """Around legend and notes, in inches."""
