@@ -15,25 +15,27 @@ import numpy as np
 import onlinear
 import onlinear.river
 from onlinear.cli.app import commands
+from onlinear.experiments import Experiment
 from onlinear.pictures import Axis, Layer, Picture
 from onlinear.pictures.svg import svg
+from onlinear.plot.kinds import PlotKind
 from onlinear.rules import Majority
 from onlinear.streams.formats.format import Format
 from onlinear.streams.formats.registry import all_formats
 from onlinear.streams.reading import Reading
 
 PAGES = {
-    "onlinear": [
-        name
-        for name in onlinear.__all__
-        if name[0] != "_" and name not in {"rules", "datasets", "errors", "estimators", "streams", "theory"}
-    ],
+    "onlinear": [name for name in onlinear.__all__ if name[0] != "_" and not inspect.ismodule(getattr(onlinear, name))],
     "onlinear.rules": onlinear.rules.__all__,
     "onlinear.river": onlinear.river.__all__,
     "onlinear.streams": [name for name in onlinear.streams.__all__ if name not in onlinear.__all__],
     "onlinear.datasets": onlinear.datasets.__all__,
     "onlinear.theory": [name for name in onlinear.theory.__all__ if name not in {"bounds", *onlinear.__all__}],
     "onlinear.theory.bounds": onlinear.theory.bounds.__all__,
+    "onlinear.plot": onlinear.plot.__all__,
+    "onlinear.pictures": onlinear.pictures.__all__,
+    "onlinear.experiments": [name for name in onlinear.experiments.__all__ if name != "EXPERIMENTS"],
+    "onlinear.report": onlinear.report.__all__,
     "onlinear.errors": [name for name in vars(onlinear.errors) if name.endswith(("Error", "Warning"))],
 }
 
@@ -51,7 +53,9 @@ def entry(module: Any, name: str) -> str:
     """Return the text for one public name."""
     thing = getattr(module, name)
     signature = f"({', '.join(thing._fields)})" if hasattr(thing, "_fields") else ""
-    if inspect.isfunction(thing):
+    if isinstance(thing, Experiment):
+        return f"### `{name}()`\n\n{thing.question}\n"
+    if inspect.isfunction(thing) or isinstance(thing, PlotKind):
         signature = str(inspect.signature(thing, eval_str=False)).replace("'", "")
     lines = [f"### `{name}{signature}`", "", "```text", _text(name, thing), "```", ""]
     for attribute, member in vars(thing).items() if inspect.isclass(thing) else ():

@@ -35,6 +35,11 @@ PUBLIC = {
     "onlinear.theory": """Broken Certificate ClassPairs Comparator Examples Inseparable LemmaReport Limits Margin
         MarginInterval OrderCheck Separable Step Undecided best_comparator bounds certify distances hinge_loss margin
         max_margin order_check radius rescale separability strip_width verify_lemmas""",
+    "onlinear.plot": "boundary bounds compare confusion draw margin mistakes potentials regret weights",
+    "onlinear.pictures": "Axis Layer Picture",
+    "onlinear.experiments": """EXPERIMENTS Experiment Reproduction batch convergence experts figure1 figure2 margin noise
+        order rules""",
+    "onlinear.report": "Page report summarise",
     "onlinear.theory.bounds": """Bound additive_adversary anytime backward batch_constant batch_schedule duality
         fixed_share greedy_disjunction growth halving hinge margin_perceptron mistake_lemma multiclass
         multiclass_backward normalized_margin_perceptron p_norm passive_aggressive perceptron
