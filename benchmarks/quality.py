@@ -168,8 +168,14 @@ def table(results):
                 min((its for name, its in results[stream].items() if name.startswith(prefix)), key=lambda its: its.mean)
                 for prefix in LIBRARIES.values()
             ]
-            cells = [f"{its.mean:.1f} % in {its.seconds:.2g} s" for its in best]
+            cells = [f"{its.mean:.1f} %, {as_milliseconds(its.seconds)}" for its in best]
             yield f"| {title} | {' | '.join(cells)} |"
+
+
+def as_milliseconds(seconds):
+    """Return a time with two digits: 0.71 ms, 8.4 ms, 120 ms."""
+    value = float(f"{1000.0 * seconds:.2g}")
+    return f"{value:,.0f} ms" if value >= 10.0 else f"{value:g} ms"
 
 
 def record(results, sizes, found, ranks, rows):

@@ -37,8 +37,8 @@ PUBLIC = {
         max_margin order_check radius rescale separability strip_width verify_lemmas""",
     "onlinear.plot": "boundary bounds compare confusion draw margin mistakes potentials regret weights",
     "onlinear.pictures": "Axis Layer Picture",
-    "onlinear.experiments": """EXPERIMENTS Experiment Reproduction batch convergence experts figure1 figure2 margin noise
-        order rules""",
+    "onlinear.experiments": """EXPERIMENTS Experiment Reproduction batch convergence experts figure1 figure2 margin
+        noise order rules""",
     "onlinear.report": "Page report summarise",
     "onlinear.theory.bounds": """Bound additive_adversary anytime backward batch_constant batch_schedule duality
         fixed_share greedy_disjunction growth halving hinge margin_perceptron mistake_lemma multiclass

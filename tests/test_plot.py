@@ -341,3 +341,18 @@ def test_matplotlib_is_loaded_only_to_draw():
     code = "import sys, onlinear; onlinear.plot.weights, onlinear.plot.draw; print('matplotlib' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
     assert shown.strip() == "False"
+
+
+def test_notebooks_show_a_picture_below_the_table():
+    X, y = onlinear.datasets.noisy(n=300, d=2, seed=0)
+    run = onlinear.run(onlinear.rules.Perceptron(), X, y, trace="curve")
+    data = onlinear.datasets.noisy(n=100, d=2)
+    compared = onlinear.compare([onlinear.rules.Perceptron(), onlinear.rules.AROW()], X, y)
+    for result in (run, compared, run.evaluate(X, y), onlinear.certify(run, X, y), data, run.trace, run.state):
+        shown = result._repr_html_()
+        assert shown.startswith("<table>")
+        assert shown.index("</table><svg ") > 0
+    assert data.plot().figure is not None
+    large = onlinear.datasets.noisy(n=20_000, d=10)
+    assert "<svg" not in large._repr_html_()
+    assert run.trace.plot().get_ylabel() == "mistakes"

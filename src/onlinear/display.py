@@ -59,6 +59,14 @@ class Pictured(Facts):
         # By name: pictures are drawn from results, which import nothing of them.
         return importlib.import_module("onlinear.plot").draw(self, ax, **options)
 
+    def _repr_html_(self) -> str:
+        """Return an HTML table and the picture, for notebooks."""
+        return super()._repr_html_() + self._picture_html()
+
+    def _picture_html(self) -> str:
+        drawn: str = importlib.import_module("onlinear.pictures.notebook").notebook_svg(self)
+        return drawn
+
 
 class Reported:
     """The base of results that a report can be made of."""

@@ -127,7 +127,7 @@ class Reproduction(Pictured):
 
     def _repr_html_(self) -> str:
         title, verdict = html.escape(self._title()), html.escape(self.verdict())
-        return f"<p><b>{title}</b></p>{self.table.html()}<p>{verdict}</p>"
+        return f"<p><b>{title}</b></p>{self.table.html()}<p>{verdict}</p>{self.pictures[0]._repr_html_()}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -109,6 +109,9 @@ class Picture(Pictured):
             columns["text"] = [text for layer, size in filled_texts for text in (layer.texts or [""] * size)]
         return pa.table(columns)
 
+    def _repr_html_(self) -> str:
+        return self._picture_html()
+
     def _title(self) -> str:
         return self.title
 

@@ -90,7 +90,7 @@ class Comparison(list[Run], Pictured, Reported):
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""
-        return self.table().html()
+        return self.table().html() + self._picture_html()
 
     def _worse(self, baseline: str, is_better: Callable[[Baselines], bool]) -> list[str]:
         """Return which rules make more mistakes than a baseline, if there are any."""
