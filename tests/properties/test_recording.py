@@ -41,7 +41,7 @@ def slow_curve(trace, most):
         last = answer
         confusion[answer, shown] += 1
         if mistaken:
-            costs.append((-abs(float(trace.scores[t])), t + trace.first_round, answer, shown))
+            costs.append((-abs(float(trace.scores[t])), -t - trace.first_round, answer, shown))
     stride = 1
     while 1 + n // stride > most:
         stride *= 2
@@ -55,7 +55,7 @@ def assert_curve(curve, trace, most):
     assert np.stack(columns, axis=1).tolist() == [list(row) for row in rows]
     assert curve.confusion.sum() == confusion.sum()
     assert curve.confusion[: len(confusion), : len(confusion)].tolist() == confusion.tolist()
-    assert [(-one.cost, one.round, one.answer, one.prediction) for one in curve.costliest] == costs
+    assert [(-one.cost, -one.round, one.answer, one.prediction) for one in curve.costliest] == costs
 
 
 @given(data=st.one_of(strategies.real(), MANY), most=st.integers(2, 40), cuts=st.lists(st.integers(0, 30), max_size=4))

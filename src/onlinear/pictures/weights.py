@@ -12,7 +12,7 @@ from onlinear.engine.flat import Floats
 from onlinear.models.state import State
 from onlinear.pictures.picture import Axis, Layer, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
-from onlinear.pictures.wording import class_names, feature_names, label_name, rounded, rule_name
+from onlinear.pictures.wording import class_names, feature_names, label_name, rounded, rule_name, shorten_name
 from onlinear.runs.outcome import Run
 from onlinear.theory.check.verdict import Separable
 
@@ -97,9 +97,10 @@ def _of_many(weights: Floats, names: list[str], classes: list[str], top: int, ti
 def _of_experts(state: State, top: int) -> Picture:
     weights = state.matrix[0]
     shares = weights / weights.sum()
-    names = [member.name for member in state.rule.members] if state.members else feature_names(state)
+    known = [member.name for member in state.rule.members] if state.members else state.names or ()
+    names = [known[n] if n < len(known) and known[n] else f"expert {n}" for n in range(shares.size)]
     places = largest(shares, top)
-    rows = [names[n] if state.members else names[n].replace("feature", "expert") for n in places]
+    rows = [shorten_name(names[n]) for n in places]
     layers = [row_bars("", rows, shares[places])]
     axis = Axis("share of the vote", percent=True, low=0.0, high=1.0)
     title = f"Weights of the {'members' if state.members else 'experts'}, {rule_name(state.rule)}"

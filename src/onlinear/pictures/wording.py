@@ -40,9 +40,15 @@ def label_name(label: Any) -> str:
 
 
 def feature_names(state: State) -> list[str]:
-    """Return the names of the features, or their numbers where they have none."""
-    known = state.names or ()
-    return [shorten_name(known[j]) if j < len(known) and known[j] else f"feature {j}" for j in range(state.n_features)]
+    """Return the names of the features, or their numbers where they have none: of libsvm files, those in the file."""
+    known, reading = state.names or (), state.reading or {}
+    kind, first = "feature", 0
+    if reading.get("format") == "libsvm":
+        kind, first = "index", 0 if reading.get("zero_based") else 1
+    return [
+        shorten_name(known[j]) if j < len(known) and known[j] else f"{kind} {first + j}"
+        for j in range(state.n_features)
+    ]
 
 
 def rounded(value: float) -> str:

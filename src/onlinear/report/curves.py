@@ -13,6 +13,7 @@ from onlinear.pictures.rows import row_bars, rows_axis
 from onlinear.report.overview import percent
 from onlinear.report.parts import Chart, FactList, Part, Section, Sentences, ValueTable
 from onlinear.report.subject import Subject
+from onlinear.runs.curve import Curve
 
 _MOMENTS = 16
 """How many moments of a curve are in the table behind it."""
@@ -24,12 +25,15 @@ def mistakes_section(subject: Subject) -> Section:
     if curve is None:
         why = 'The course of the run is unknown; to record it, learn with trace="curve".'
         return Section("mistakes", "Mistakes over time", [Sentences([why])])
-    behind = _table_of_moments(subject)
     counts = mistakes_picture(subject.run, bounds=subject.certificate)
     rates = mistakes_picture(subject.run, rate=True)
     parts: list[Part] = [
-        Chart("mistakes", counts, behind),
-        Chart("rate", _with_title(rates, f"Share of mistakes of {subject.name}, up to each round"), behind),
+        Chart("mistakes", counts, _table_of_moments(curve, rate=False)),
+        Chart(
+            "rate",
+            _with_title(rates, f"Share of mistakes of {subject.name}, up to each round"),
+            _table_of_moments(curve, rate=True),
+        ),
     ]
     return Section("mistakes", "Mistakes over time", parts)
 
@@ -81,9 +85,11 @@ def members_section(subject: Subject) -> Section | None:
     axis = Axis("mistakes per round", percent=True, low=0.0)
     picture = Picture("The majority beside its members", axis, rows_axis(listed), tuple(layers))
     behind = run.mistakes - int(made.min())
-    words = counted(abs(behind), "more mistake" if behind >= 0 else "fewer mistake")
+    words = "as many mistakes as"
+    if behind:
+        words = f"{counted(abs(behind), 'more mistake' if behind > 0 else 'fewer mistake')} than"
     said = (
-        f"The majority made {words} than its best member: {names[0]}. Which member would be the best was not known"
+        f"The majority made {words} its best member: {names[0]}. Which member would be the best was not known"
         " beforehand."
     )
     return Section("members", "Members of the majority", [Chart("members", picture, table), Sentences([said])])
@@ -101,16 +107,19 @@ def confusion_section(subject: Subject) -> Section | None:
         for name, row in zip(names, counts.reshape(len(names), -1).tolist(), strict=True)
     ]
     table = ValueTable("Labels (rows) and predictions (columns)", ["label", *names], rows)
-    said = (
-        "Each prediction was made before the label was seen; a tie that counts as a mistake predicts the first class."
-    )
-    return Section("confusion", "Which classes were confused", [Chart("confusion", picture, table), Sentences([said])])
+    said = ["Each prediction was made before the label was seen."]
+    # Of more than 30 classes not all are in the picture; the curve has them.
+    ties = subject.run.mistakes - int(subject.curve.confusion.sum() - np.trace(subject.curve.confusion))
+    if ties > 0 and int(subject.curve.rounds[0]) == 0:
+        said.append(
+            f"{counted(ties, 'mistake')} on the diagonal: where the best classes tie, no prediction is right, and the"
+            " first of them is shown as predicted."
+        )
+    return Section("confusion", "Which classes were confused", [Chart("confusion", picture, table), Sentences(said)])
 
 
-def _table_of_moments(subject: Subject) -> ValueTable:
-    curve = subject.curve
-    if curve is None:
-        return ValueTable("", [], [])
+def _table_of_moments(curve: Curve, *, rate: bool) -> ValueTable:
+    """Return the counts of a curve, or their shares of the rounds, at some of its moments."""
     last = curve.rounds.size - 1
     chosen = np.unique(np.linspace(min(1, last), last, min(_MOMENTS, max(1, last))).round().astype(int))
     first = int(curve.rounds[0])
@@ -118,10 +127,9 @@ def _table_of_moments(subject: Subject) -> ValueTable:
     for i in chosen.tolist():
         rounds = int(curve.rounds[i]) - first
         made = [int(counts[i]) for counts in (curve.mistakes, curve.updates, curve.majority, curve.last_label)]
-        rows.append(
-            [f"{int(curve.rounds[i]):,}", f"{made[0]:,}", percent(made[0], rounds), *(f"{m:,}" for m in made[1:])]
-        )
-    names = ["rounds", "mistakes", "rate", "updates", "majority so far", "last label"]
+        shown = [percent(n, rounds) for n in made] if rate else [f"{n:,}" for n in made]
+        rows.append([f"{int(curve.rounds[i]):,}", *shown])
+    names = ["rounds", "mistakes", "updates", "majority so far", "last label"]
     return ValueTable(
         f"The course at {counted(len(rows), 'moment')}, of {curve.rounds.size:,} that are drawn", names, rows
     )

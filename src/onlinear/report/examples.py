@@ -47,15 +47,20 @@ def costliest_section(subject: Subject) -> Section | None:
     quoted = []
     for one in curve.costliest:
         example = found.get(one.round)
-        place = f"round {one.round:,}" if example is None else f"{example.place} (round {one.round:,})"
-        said = f"label {names[one.answer]}, predicted {names[one.prediction]}, cost {one.cost:.4g}"
+        number = f"round {one.round + 1:,}"
+        place = number if example is None else f"{example.place} ({number})"
+        predicted = f"predicted {names[one.prediction]}, cost {one.cost:.4g}" if one.cost else "a tie"
+        said = f"label {names[one.answer]}, {predicted}"
         quoted.append(Quoted(place, said, "" if example is None else example.text))
     cost = "how far the score was on the wrong side"
     if len(names) > 2:
         cost = "how far the best wrong class was ahead of the right one"
     if subject.run.state.members:
         cost += ", in shares of the vote (1: every member was wrong)"
-    said = f"The mistakes with the largest cost: {cost}. They may be outliers, or have wrong labels."
+    said = (
+        f"The mistakes with the largest cost: {cost}. They may be outliers, or have wrong labels; in the first rounds"
+        " little was learned yet."
+    )
     parts: list[Part] = [Sentences([said]), QuotedExamples(quoted)]
     if material is not None and len(found) < len(quoted):
         parts.append(Sentences(["Where an example stood is shown only if it is quick to find."]))

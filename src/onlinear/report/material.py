@@ -52,6 +52,7 @@ class Material:
     def __init__(self, X: Any, y: Any, run: Run, shuffle: int = 0, seed: int = 0) -> None:
         many = y is not None or not hasattr(X, "chunks")
         self.stream = as_stream(X, y, run.classes.tolist() if many else None)
+        self.given = X, y
         self.shuffle, self.seed = shuffle, seed
         self.rounds = run.rounds
         self.n = run.state.labels.rounds if run.state.labels is not None else None
@@ -93,7 +94,7 @@ class Material:
         for number, example in found.items():
             if example.label != answers[number]:
                 raise DataError(
-                    f"these are not the examples of the run, or not in its order: in round {number:,} the label was"
+                    f"these are not the examples of the run, or not in its order: in round {number + 1:,} the label was"
                     f" {answers[number]}, at {example.place} it is {example.label}"
                 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from onlinear.display import counted
 from onlinear.pictures.wording import label_name, rule_name
 from onlinear.report.parts import FactList, KeyNumber, Part, Section, Sentences, ValueTable
@@ -18,8 +20,14 @@ _REMARKS = {
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share in percent."""
-    return f"{part / whole:.2%}" if whole else "–"
+    """Return a share in percent, with two digits that are not 0 if it is small."""
+    if not whole:
+        return "–"
+    share = part / whole
+    if share >= 0.001 or not share:
+        return f"{share:.2%}"
+    digits = -math.floor(math.log10(share)) - 1
+    return f"{100 * share:.{digits}f}".rstrip("0") + "%"
 
 
 def key_numbers(subject: Subject) -> list[KeyNumber]:
@@ -29,7 +37,9 @@ def key_numbers(subject: Subject) -> list[KeyNumber]:
         KeyNumber(
             percent(run.mistakes, run.rounds),
             "wrong while learning",
-            f"{run.mistakes:,} mistakes in {run.rounds:,} rounds",
+            "; ".join(
+                [f"{counted(run.mistakes, 'mistake')} in {counted(run.rounds, 'round')}", *_reservations(subject)]
+            ),
         )
     ]
     beside = run.baselines
@@ -50,6 +60,19 @@ def key_numbers(subject: Subject) -> list[KeyNumber]:
     return numbers
 
 
+def _reservations(subject: Subject) -> list[str]:
+    """Return why the share of mistakes may not be that on new examples."""
+    run, said = subject.run, []
+    if subject.passes > 1 and run.baselines is not None:
+        beside = run.baselines
+        said.append(
+            f"in the first pass {beside.mistakes:,} of {beside.rounds:,}, {percent(beside.mistakes, beside.rounds)}"
+        )
+    if run.order is not None and run.order.noticed is not None:
+        said.append("the labels are not in random order")
+    return said
+
+
 def what_was_run(subject: Subject, data: str) -> Section:
     """Return the section on the rule, the data, the baselines and the order of the labels."""
     run = subject.run
@@ -57,8 +80,7 @@ def what_was_run(subject: Subject, data: str) -> Section:
     file_format = (run.state.reading or {}).get("format")
     facts += [("format", str(file_format))] if file_format else []
     first = run.state.labels.rounds if run.state.labels is not None else 0
-    passes = run.rounds // (first or 1)
-    examples = f"{first:,}" + (f", read {passes:,} times" if passes > 1 else "")
+    examples = f"{first:,}" + (f", read {subject.passes:,} times" if subject.passes > 1 else "")
     # A halting loop takes some examples more often than others.
     facts.append(("examples", examples) if first else ("rounds", f"{run.rounds:,}"))
     facts.append(("features", f"{run.n_features:,}" + ("" if run.state.names is None else ", with names")))

@@ -114,7 +114,13 @@ def _environment(kind: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"drawings": _drawings, "curve_data": _curve_data, "shown": _shown, "fenced": _fenced}
+    environment.filters |= {
+        "drawings": _drawings,
+        "curve_data": _curve_data,
+        "shown": _shown,
+        "lines": _lines,
+        "fenced": _fenced,
+    }
     return environment
 
 
@@ -139,6 +145,11 @@ def _hash_of(text: str) -> str:
 def _shown(text: str) -> Any:
     """Return a text for HTML, in which names may be broken after brackets, commas and the like."""
     return _trusted(_BREAKS.sub(r"\1<wbr>", html.escape(printable(text))))
+
+
+def _lines(text: str) -> str:
+    """Return lines with their control characters as escapes: none can turn or hide what stands beside it."""
+    return "\n".join(map(printable, text.splitlines()))
 
 
 _BREAKS = re.compile(r"(?<=\w)([(/_=]|,(?!\d))(?=\w)")
@@ -207,7 +218,7 @@ def _in_markdown(value: Any) -> Any:
 
 def _fenced(text: str, language: str = "") -> VerbatimMarkdown:
     """Return lines as a block of code, with a fence that is longer than any in it."""
-    lines = "\n".join(map(printable, text.splitlines()))
+    lines = _lines(text)
     longest = max(map(len, re.findall("`+", lines)), default=0)
     fence = "`" * max(3, longest + 1)
     return VerbatimMarkdown(f"{fence}{language}\n{lines}\n{fence}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from onlinear.data.one_label import plain
-from onlinear.errors import OnlinearError
+from onlinear.errors import DataError, OnlinearError
 from onlinear.pictures.mistakes import curve_of
 from onlinear.pictures.wording import label_name, rule_name
 from onlinear.report.material import MOST_ENTRIES, Material
@@ -79,7 +80,10 @@ class Subject:
     def unproven(self) -> str:
         """Why nothing is proven about the examples; empty if it can be."""
         if self.material is None:
-            return "The examples are not part of this report; with them it says what is proven about them."
+            return (
+                "The examples are not part of this report: they were not given, or came from a pipe. With them it says"
+                " what is proven about them."
+            )
         if self.material.stream.once:
             return f"{self.material.stream.once} can be read only once, so nothing is proven about these examples."
         if self.material.held is None:
@@ -87,14 +91,28 @@ class Subject:
                 f"There are more than {MOST_ENTRIES:,} entries, too many to decide here whether some vector separates"
                 " the examples; onlinear certify goes on for as long as it takes."
             )
-        if self.run.rule.inputs == "advice":
-            return "Experts vote; there is no weight vector that could separate their advice."
         return ""
+
+    @property
+    def votes(self) -> bool:
+        """Whether experts vote, so that there are no weights of features."""
+        return bool(self.run.rule.inputs == "advice")
+
+    @property
+    def halting(self) -> bool:
+        """Whether the run is a loop over all examples until no mistake is left, such as `onlinear.converge`."""
+        return type(self.run) is not Run
+
+    @property
+    def passes(self) -> int:
+        """The number of passes over the examples; 1 for a halting loop, which may take them in any order."""
+        first = self.run.state.labels.rounds if self.run.state.labels is not None else 0
+        return max(1, self.run.rounds // (first or self.run.rounds or 1))
 
     @functools.cached_property
     def proven(self) -> Proven | None:
         """Whether some vector separates the examples."""
-        if self.unproven or self.material is None or self.material.held is None:
+        if self.unproven or self.votes or self.material is None or self.material.held is None:
             return None
         blocks, entries = self.material.held
         state = self.run.state
@@ -113,7 +131,9 @@ class Subject:
         verdict = separability(examples, seconds=_SECONDS, **options)
         margin = verdict.margin if isinstance(verdict, Undecided) else None
         if isinstance(verdict, Separable):
-            margin = max_margin(examples, seconds=_SECONDS, **options)
+            # Of examples of one class the margin with an intercept may have no limit.
+            with contextlib.suppress(DataError):
+                margin = max_margin(examples, seconds=_SECONDS, **options)
         return Proven(verdict, margin, pairs, intercept)
 
     @functools.cached_property
@@ -123,10 +143,13 @@ class Subject:
         if self.unproven or self.material is None or self.material.held is None:
             return found
         pairs = len(self.classes) - 1
+        if self.material.shuffle:
+            why = "a certificate needs the examples in the order of the data, and they were shuffled"
+            return [(run, why) for run in self.runs]
         cost = self.material.held.entries * self.material.passes * (2 * pairs * _PAIRED if pairs > 1 else 1)
         for number, run in enumerate(self.runs, start=1):
             if number * cost > MOST_ENTRIES:
-                found.append((run, "the data are too large to certify one more rule here; onlinear certify does it"))
+                found.append((run, "the data are too large to certify this rule here; onlinear certify does it"))
                 continue
             found.append((run, self._certificate(run)))
         return found
@@ -138,9 +161,11 @@ class Subject:
         return first if isinstance(first, Certificate) else None
 
     def _certificate(self, run: Run) -> Certificate | str:
-        if self.material is None or self.material.held is None or self.material.shuffle:
-            return "a certificate needs the examples in the order of the data, and they were shuffled"
+        if self.material is None or self.material.held is None:
+            return self.unproven
+        # A halting loop goes over a matrix.
+        examples = self.material.given if self.halting else (self.material.held.blocks,)
         try:
-            return certify(run, self.material.held.blocks, seconds=_SECONDS)
+            return certify(run, *examples, seconds=_SECONDS)
         except OnlinearError as error:
             return str(error)

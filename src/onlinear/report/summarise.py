@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from typing import Any
 
+from onlinear.display import counted
 from onlinear.errors import ParameterError
 from onlinear.report.curves import comparison_section, confusion_section, members_section, mistakes_section
 from onlinear.report.examples import costliest_section, weights_section
@@ -61,15 +62,25 @@ def summarise(
     ]
     run = subject.run
     what = f"the best of {len(subject.runs):,} rules" if subject.compared else subject.name
+    sizes = (run.rounds, "round"), (run.n_features, "feature"), (len(subject.classes), "class")
     lead = (
-        f"{run.rounds:,} rounds, {run.n_features:,} features, {len(subject.classes):,} classes."
+        f"{', '.join(counted(n, noun) for n, noun in sizes)}."
         f" {subject.name if subject.compared else 'It'} was wrong in {percent(run.mistakes, run.rounds)} of the rounds:"
-        " each example was first predicted, then learned from."
+        f" {_how(subject)}."
     )
     lead = lead if not subject.compared else f"{lead} It is {what}."
     title = title or f"{subject.name} on {data or 'examples'}"
     kept = [section for section in sections if section is not None]
     return ReportContents(title, lead, key_numbers(subject), kept, _signature(date))
+
+
+def _how(subject: Subject) -> str:
+    """Return how the examples were predicted and learned from."""
+    if subject.halting:
+        return "it went over the same examples until no mistake was left, or a limit was reached"
+    if subject.passes > 1:
+        return f"each example was predicted before it was learned from, {subject.passes:,} times over"
+    return "each example was first predicted, then learned from"
 
 
 def _reproduce(subject: Subject, command: str) -> Section:
@@ -86,13 +97,12 @@ def _lines(subject: Subject) -> str:
     run, material = subject.run, subject.material
     options = [f"{name}=True" for name in ("fit_intercept", "normalize") if getattr(run.state, name)]
     options = [] if run.state.members else options
-    first = run.state.labels.rounds if run.state.labels is not None else run.rounds
-    options += [f"passes={run.rounds // first}"] * (run.rounds > first > 0)
+    options += [f"passes={subject.passes}"] * (subject.passes > 1)
     if material is not None and material.shuffle:
         options += [f"shuffle={material.shuffle}", f"seed={material.seed}"]
     call = ", ".join(["X", "y", *options, 'trace="curve"'])
     rules = ", ".join(_spelled(one.rule) for one in subject.runs)
-    if type(run) is not Run:
+    if subject.halting:
         return _HALTING
     learn = (
         f"runs = onlinear.compare([{rules}], {call})" if subject.compared else f"run = onlinear.train({rules}, {call})"
@@ -130,7 +140,7 @@ def _of_certificate(certificate: Certificate, X: Any, y: Any, title: str, date: 
         ("examples", f"{recorded['rows']:,}"),
         ("features", f"{recorded['features']:,}"),
         ("fingerprint", f"sha256 {recorded['fingerprint']}"),
-        ("mistakes", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds"),
+        ("mistakes", f"{outcome['mistakes']:,} in {counted(outcome['rounds'], 'round')}"),
         ("updates", f"{outcome['updates']:,}"),
     ]
     facts += [("verified", "repeated on the examples, as this report was made")] if X is not None else []
@@ -147,7 +157,9 @@ def _of_certificate(certificate: Certificate, X: Any, y: Any, title: str, date: 
     )
     sections.append(Section("reproduce", "How to reproduce it", [SourceCode("python", lines)]))
     rate = percent(outcome["mistakes"], outcome["rounds"])
-    numbers = [KeyNumber(rate, "wrong while learning", f"{outcome['mistakes']:,} in {outcome['rounds']:,} rounds")]
+    numbers = [
+        KeyNumber(rate, "wrong while learning", f"{outcome['mistakes']:,} in {counted(outcome['rounds'], 'round')}")
+    ]
     numbers.append(KeyNumber("yes" if certificate.holds else "no", "within every bound"))
     lead = f"A run of {name}: its mistakes, and what is proven about the examples."
     return ReportContents(title, lead, numbers, sections, _signature(date))

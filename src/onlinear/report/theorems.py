@@ -35,8 +35,15 @@ def theorems_section(subject: Subject) -> Section:
     if rows:
         names = ["rule", "theorem", "made", "allowed", "used"]
         parts.append(ValueTable("What the theorems say about the other rules", names, rows, words=2))
-    reasons = dict.fromkeys(f"{name}: {found}." for name, found in certified if isinstance(found, str))
-    parts += [Sentences(list(reasons))] * bool(reasons)
+    proofs = [found for _, found in subject.certificates if isinstance(found, Certificate)]
+    if subject.compared and any(entry["chance"] for proof in proofs for entry in proof.record["bounds"]):
+        parts.append(Sentences(["A probability is that of one bound for one rule, not for the best of several rules."]))
+    without: dict[str, list[str]] = {}
+    for name, found in certified:
+        if isinstance(found, str):
+            without.setdefault(found, []).append(name)
+    reasons = [f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in without.items()]
+    parts += [Sentences(reasons)] * bool(reasons)
     return Section("theorems", "What the theorems allowed", parts)
 
 
@@ -66,7 +73,8 @@ def bound_rows(certificate: Certificate) -> list[list[str]]:
             continue
         relation = "≥" if bound.lower else "<" if bound.strict else "≤"
         risk = bound.of == "risk"
-        made = "risk, on average" if risk else f"{rounded(entry['actual'])} {bound.of}"
+        counts = bound.of.removesuffix("s") if entry["actual"] == 1 else bound.of
+        made = "risk, on average" if risk else f"{rounded(entry['actual'])} {counts}"
         used = "" if risk or not bound.value else f"{entry['actual'] / bound.value:.1%}"
         rows.append([bound.theorem, made, f"{relation} {_at_most(bound.value)}{chance}", used])
     return rows
@@ -77,7 +85,11 @@ def separability_section(subject: Subject) -> Section | None:
     proven = subject.proven
     if proven is None or subject.material is None:
         if not subject.unproven and subject.material is not None:
-            why = "With this number of classes the proof would be too large for a report; onlinear certify makes it."
+            why = "Experts vote; there is no weight vector that could separate their advice."
+            if not subject.votes:
+                why = (
+                    "With this number of classes the proof would be too large for a report; onlinear certify makes it."
+                )
             return Section("separability", "Is there a separator?", [Sentences([why])])
         return None
     places = subject.material.of_rows(proven.rows[:MOST_SHOWN])
@@ -136,10 +148,15 @@ def _why(proven: Proven) -> str:
         return "This example is all zeros: every weight vector scores it 0."
     if proven.pairs is None and proven.verdict._contradicts:
         return "These two are equal, and have opposite labels:"
-    what = "pairs of an example and a wrong class" if proven.pairs else "examples"
+    if proven.pairs is not None:
+        return (
+            f"The {count:,} pairs of an example and a wrong class that follow contradict each other: how far the right"
+            " class is ahead of the wrong one, times the share of the pair, adds up to exactly 0 whatever the weights"
+            " are, so it cannot be ahead in all of them."
+        )
     return (
-        f"The {count:,} {what} that follow contradict each other: each times its label ±1 and its share, they add up to"
-        " exactly 0, so no vector can be right on all of them."
+        f"The {count:,} examples that follow contradict each other: each times its label ±1 and its share, they add up"
+        " to exactly 0, so no vector can be right on all of them."
     )
 
 

@@ -54,7 +54,7 @@ class Curve(Pictured):
         How often examples of each class (row) were predicted to be of each class (column), before they were learned
         from.
     costliest : tuple of CostlyRound
-        The mistakes with the worst scores, the worst first.
+        The mistakes with the worst scores, the worst first; of equal ones the latest, before which most was learned.
     """
 
     rounds: Counts
@@ -162,10 +162,10 @@ class CurvePoints:
         if not wrong.size:
             return
         costs = np.abs(scores[wrong])
-        worst = wrong[np.argsort(-costs, kind="stable")[:_COSTLIEST]]
+        worst = wrong[np.lexsort((-wrong, -costs))[:_COSTLIEST]]
         first = self._first + int(self._totals[0])
         new = (CostlyRound(first + int(i), int(answers[i]), int(predictions[i]), float(abs(scores[i]))) for i in worst)
-        self._costliest = sorted([*self._costliest, *new], key=lambda one: (-one.cost, one.round))[:_COSTLIEST]
+        self._costliest = sorted([*self._costliest, *new], key=lambda one: (-one.cost, -one.round))[:_COSTLIEST]
 
 
 class CurveRecorder:
