@@ -110,6 +110,7 @@ def test_few_rules_are_all_drawn_and_lengths_are_compared(noisy):
     assert len(compare_picture(both).layers) == 4
     short = onlinear.run(rules.FTRL(), X[:100], y[:100], trace=True)
     assert "The runs have seen different numbers of examples." in compare_picture([*both, short]).notes
+    assert compare_picture([short, *both]).x.high == y.size
     bars = compare_picture(both, over_time=False)
     assert layers_of(bars)["mistakes while learning"].role == "series"
     assert layers_of(compare_picture(both.evaluate(X, y)))["mistakes while learning"].role == "baseline"
@@ -117,6 +118,21 @@ def test_few_rules_are_all_drawn_and_lengths_are_compared(noisy):
         compare_picture(onlinear.compare([rules.AROW()], X, y), over_time=True)
     with pytest.raises(ParameterError, match="at least one Run"):
         compare_picture([])
+
+
+def test_resumed_runs_are_compared_by_the_stretches_that_are_drawn(noisy):
+    X, y = noisy
+    resumed = []
+    for rule in (rules.Perceptron(), rules.AROW()):
+        first = onlinear.run(rule, X[:100], y[:100])
+        resumed.append(onlinear.run(rule, X[100:], y[100:], state=first, trace="curve"))
+    picture = compare_picture(resumed)
+    drawn = [layer for layer in picture.layers if layer.role == "series"]
+    for layer in drawn:
+        assert layer.name.endswith(f"{layer.y[-1]:.2%}")
+    assert drawn[0].y[-1] <= drawn[1].y[-1]
+    assert (picture.x.low, picture.x.high) == (100, y.size)
+    assert picture.notes == ("Counted from round 101 on, where these stretches began.",)
 
 
 # --- Confusions -------------------------------------------------------------------------------------
@@ -160,6 +176,7 @@ def test_batches_have_potentials_but_no_limits_of_single_updates():
     picture = potentials_picture(run)
     assert set(layers_of(picture)) == {"‖w‖", "⟨w,u⟩/‖u‖"}
     assert picture.x.label == "steps"
+    assert f"after {onlinear.display.counted(len(run.batch_sizes), 'step')}" in repr(run.trace)
     assert layers_of(picture)["‖w‖"].x[-1] == len(run.batch_sizes)
     with pytest.raises(ParameterError, match="margin_upper_bound"):
         margin_picture(run)

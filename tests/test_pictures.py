@@ -281,7 +281,27 @@ def test_no_separator_among_the_weights_is_said(noisy):
     picture = margin_picture(run, *noisy)
     assert "None of the weights separates the examples." in picture.notes
     assert any(note.startswith("Margins were measured at 128 of") for note in picture.notes)
-    assert layers_of(picture)["best separator so far"].x.size == 0
+    assert "best separator so far" not in layers_of(picture)
+
+
+def test_a_bound_that_goes_up_and_down_all_the_time_is_replaced_by_the_least_so_far():
+    X, y = onlinear.datasets.noisy(0.1, 4000, 5, flip=0.2, seed=2)
+    run = onlinear.run(rules.Perceptron(), X, y, trace=Potentials())
+    picture = margin_picture(run)
+    norms = np.sqrt(run.trace.potentials["squared_norm"]) / np.arange(1, run.updates + 1)
+    (line,) = picture.layers
+    assert line.name == "margin bound from the weights (P6), least so far"
+    assert np.allclose(line.y, [norms[: k + 1].min() for k in range(norms.size)])
+
+
+def test_the_least_bound_so_far_is_drawn_beside_one_that_goes_up_and_down():
+    X, y = onlinear.datasets.separable(0.02, 300, 2, seed=1)
+    run = onlinear.converge(rules.Perceptron(), X, y, trace=Potentials())
+    norms = np.sqrt(run.trace.potentials["squared_norm"]) / np.arange(1, run.updates + 1)
+    assert (np.diff(norms) > 0.0).any()
+    shown = layers_of(margin_picture(run))
+    assert np.allclose(shown["margin bound from the weights (P6)"].y, norms)
+    assert np.allclose(shown["margin bound from the weights (P6), least so far"].y, np.minimum.accumulate(norms))
 
 
 def test_an_interval_tightens(separable):
@@ -361,6 +381,16 @@ def test_updates_are_not_marked_on_other_examples():
     assert "updates, in order" not in layers_of(picture)
     assert "not in the order of these examples" in picture.notes[-1]
     assert "updates, in order" in layers_of(boundary_picture(run, X[shuffled], y[shuffled]))
+
+
+def test_updates_of_a_resumed_run_are_marked_on_all_examples_and_on_its_own():
+    X, y = onlinear.datasets.noisy(0.1, 50, 2, flip=0.2, seed=3)
+    first = onlinear.run(rules.Perceptron(), X[:7], y[:7])
+    run = onlinear.run(rules.Perceptron(), X[7:], y[7:], state=first, trace=Potentials())
+    assert run.trace.updates.size
+    for begin in (0, 7):
+        rings = layers_of(boundary_picture(run, X[begin:], y[begin:]))["updates, in order"]
+        assert [[rings.x[i], rings.y[i]] for i in range(rings.x.size)] == X[run.trace.updates].tolist()
 
 
 def test_borders_of_several_classes_are_where_the_best_two_scores_are_equal():
@@ -522,6 +552,19 @@ def test_the_shares_of_bounds_are_those_of_the_certificate(separable):
     expected = {one.theorem: run.mistakes / one.value for one in certificate.bounds if one.of == "mistakes"}
     assert {text.partition(":")[0]: share for text, share in zip(layer.texts, layer.x, strict=True)} == expected
     assert any(note.startswith("Progressive validation (P12)") for note in picture.notes)
+
+
+def test_what_holds_with_a_probability_says_so():
+    advice, y = onlinear.datasets.experts(N=8, n=1000, seed=0)
+    run = onlinear.run(rules.RandomizedWeightedMajority(0.1), advice, y, trace="curve")
+    certificate = onlinear.certify(run, advice, y)
+    (level,) = [layer for layer in mistakes_picture(run, bounds=certificate).layers if layer.kind == "level"]
+    assert level.name.endswith("(with probability 0.95)")
+    picture = bounds_picture(certificate)
+    assert ["expected" in name for name in picture.y.names] == [True, False]
+    assert ["with probability 0.95" in name for name in picture.y.names] == [False, True]
+    (note,) = picture.notes
+    assert "(with probability 0.95), if examples are independent" in note
 
 
 # --- Natural pictures -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import onlinear
 from onlinear import Potentials, plot, rules
 from onlinear.errors import ParameterError
 from onlinear.pictures import Axis, Layer, Picture
-from onlinear.pictures.palette import DARK, LIGHT
+from onlinear.pictures.palette import DARK, LIGHT, layer_numbers
 from onlinear.plot.style import luminance
 
 mpl.use("Agg")
@@ -177,6 +177,20 @@ def test_the_colours_of_two_and_three_classes_differ_for_colour_blind_eyes(theme
     for i, one in enumerate(seen):
         for other in seen[:i]:
             assert np.linalg.norm(one - other) > 20.0
+
+
+def test_the_way_of_the_weights_has_no_colour_of_a_class():
+    X, y = onlinear.datasets.separable(0.05, 60, 2, seed=4)
+    run = onlinear.run(rules.Perceptron(), X, y, trace=Potentials(weights=True))
+    picture = plot.boundary.picture(run, X, y)
+    assert any(layer.kind == "path" for layer in picture.layers)
+    numbers = layer_numbers(picture.layers)
+    classes, series = (
+        {number for number, layer in zip(numbers, picture.layers, strict=True) if layer.role == role}
+        for role in ("class", "series")
+    )
+    assert not classes & series
+    assert len(series) == 3  # separator, updates, way
 
 
 @pytest.mark.parametrize("theme", THEMES)

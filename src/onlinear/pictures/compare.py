@@ -13,6 +13,7 @@ from onlinear.pictures.picture import Axis, Layer, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
 from onlinear.pictures.wording import rule_name
 from onlinear.runs.comparison import Comparison
+from onlinear.runs.curve import Curve
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.outcome import Run
 
@@ -62,23 +63,23 @@ def compare_picture(
     if len(named) != len(runs):
         raise ParameterError(f"there are {counted(len(named), 'name')} for {counted(len(runs), 'run')}")
     tests = runs.tests if isinstance(runs, Comparison) else ()
-    order = sorted(range(len(runs)), key=lambda i: runs[i].mistakes / runs[i].rounds)
     notes = _notes(runs)
     if over_time is None:
         over_time = not tests and all(run.trace is not None for run in runs)
     if over_time:
-        return _over_time(runs, named, order, notes, rate=rate)
-    if tests:
-        order = sorted(range(len(runs)), key=lambda i: tests[i].error)
+        return _over_time([curve_of(run) for run in runs], named, notes, rate=rate)
+    order = sorted(range(len(runs)), key=lambda i: tests[i].error if tests else runs[i].mistakes / runs[i].rounds)
     return _as_bars(runs, named, order, tests, notes)
 
 
-def _over_time(
-    runs: Sequence[Run], named: Sequence[str], order: Sequence[int], notes: list[str], *, rate: bool
-) -> Picture:
-    curves = [curve_of(run) for run in runs]
-    if len({int(curve.rounds[-1]) for curve in curves}) > 1:
-        notes = [*notes, "The runs differ in length."]
+def _over_time(curves: Sequence[Curve], named: Sequence[str], notes: list[str], *, rate: bool) -> Picture:
+    # A run that was resumed has the curve of its last stretch only, whose rate counts here.
+    rates = [float(curve.mistakes[-1] / (curve.rounds[-1] - curve.rounds[0])) for curve in curves]
+    order = sorted(range(len(curves)), key=rates.__getitem__)
+    begun = [int(curve.rounds[0]) for curve in curves]
+    if any(begun):
+        first = f"{min(begun) + 1:,} to {max(begun) + 1:,}" if min(begun) < max(begun) else f"{begun[0] + 1:,}"
+        notes = [*notes, f"Counted from round {first} on, where these stretches began."]
     shown = list(order) if len(order) <= _MOST_LINES else [*order[: _MOST_LINES - 1], order[-1]]
     left = [named[i] for i in order if i not in shown]
     if left:
@@ -88,12 +89,12 @@ def _over_time(
         Layer.of(name, *per_round(best, made, rate=rate), role="baseline") for name, made in baseline_courses(best)
     ]
     for i in shown:
-        end = f"{runs[i].mistakes / runs[i].rounds:.2%}" if rate else f"{runs[i].mistakes:,}"
+        end = f"{rates[i]:.2%}" if rate else f"{int(curves[i].mistakes[-1]):,}"
         layers.append(Layer.of(f"{named[i]}: {end}", *per_round(curves[i], curves[i].mistakes, rate=rate)))
     label = "mistakes per round" if rate else "mistakes"
     return Picture(
         "Mistakes of each rule",
-        Axis("rounds", low=0.0, high=float(best.rounds[-1])),
+        Axis("rounds", low=float(min(begun)), high=float(max(int(curve.rounds[-1]) for curve in curves))),
         Axis(label, percent=rate, low=0.0, high=settled_top(layers)),
         tuple(layers),
         tuple(notes),

@@ -20,6 +20,9 @@ from onlinear.theory.examples import Examples
 
 _MEASURED = 128
 """The most weights of a run whose margin is measured: each is compared with every example."""
+_LEGIBLE = 500
+"""A bound that goes up and down more often would fill the picture."""
+_THEOREM = "margin bound from the weights (P6)"
 _LONG = 50
 """From this many updates on they stand on a logarithmic axis."""
 
@@ -30,8 +33,9 @@ def margin_picture(
     """Return how the largest margin is closed in.
 
     For a run of an additive rule, ``w ← w + λ·y·x`` from w = v: above, the margin bound from the weights (P6), which no
-    separator of the examples seen so far exceeds; below, the margin of the best separator of all examples among the
-    weights so far. For a `MarginInterval`: both bounds after each step of the solver.
+    separator of the examples seen so far exceeds, and the least of these bounds so far; below, the margin of the best
+    separator of all examples among the weights so far. For a `MarginInterval`: both bounds after each step of the
+    solver.
 
     Parameters
     ----------
@@ -64,7 +68,7 @@ def margin_picture(
     if not run.rule.additive:
         raise ParameterError(f"{run.rule!r} is not additive; its weights do not bound the margin")
     k = np.arange(1.0, trace.updates.size + 1.0)
-    layers, notes = [Layer.of("margin bound from the weights (P6)", k, upper_bounds(trace), role="bound")], []
+    layers, notes = _upper_layers(k, upper_bounds(trace)), []
     if X is None or "weights" not in trace.potentials:
         missing = "X and y" if X is None else "trace=onlinear.Potentials(weights=True)"
         notes.append(f"With {missing}, the margin of the best separator so far is shown, too.")
@@ -72,8 +76,9 @@ def margin_picture(
         at, best = best_margins(run, trace, X, y)
         found = best > 0.0
         kind: Kind = "line" if found.sum() > 2 else "points"
-        layers.append(Layer.of("best separator so far", 1.0 + at[found], best[found], kind))
-        if not found.any():
+        if found.any():
+            layers.append(Layer.of("best separator so far", 1.0 + at[found], best[found], kind))
+        else:
             notes.append("None of the weights separates the examples.")
         if at.size < k.size:
             notes.append(f"Margins were measured at {at.size:,} of {k.size:,} updates.")
@@ -88,6 +93,15 @@ def margin_picture(
         tuple(layers),
         tuple(notes),
     )
+
+
+def _upper_layers(k: Floats, bounds: Floats) -> list[Layer]:
+    """Return the least upper bound so far; and the bounds themselves, if they are others and can be told apart."""
+    least = np.minimum.accumulate(bounds)
+    if (bounds == least).all():
+        return [Layer.of(_THEOREM, k, bounds, role="bound")]
+    layers = [Layer.of(f"{_THEOREM}, least so far", k, least, role="bound")]
+    return layers + [Layer.of(_THEOREM, k, bounds, role="bound")] * (k.size <= _LEGIBLE)
 
 
 def upper_bounds(trace: Trace) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 
 from onlinear.display import counted
 from onlinear.errors import ParameterError
+from onlinear.pictures.bounds import chance_words
 from onlinear.pictures.picture import Axis, Floats, Layer, Picture
 from onlinear.pictures.wording import limit_words, rule_name
 from onlinear.runs.curve import Curve
@@ -77,7 +78,7 @@ def mistakes_picture(
         elif not math.isfinite(bound.value):
             notes.append(f"{bound.theorem}: no limit is known.")
         elif bound.value > reach:
-            above.append(f"{bound.theorem} {limit_words(bound.value)}")
+            above.append(f"{bound.theorem} {limit_words(bound.value)}{chance_words(bound)}")
         else:
             drawn.append(_bound_layer(bound, curve, rate=rate))
     if above:
@@ -141,6 +142,8 @@ def bounds_on(run: Any, allowed: Allowed | None) -> list[Bound]:
 
 def _bound_layer(bound: Bound, curve: Curve, *, rate: bool) -> Layer:
     if not rate:
-        return Layer.level(f"{bound.theorem}: {limit_words(bound.value)}", bound.value)
+        return Layer.level(f"{bound.theorem}: {limit_words(bound.value)}{chance_words(bound)}", bound.value)
     rounds = (curve.rounds[1:] - curve.rounds[0]).astype(np.float64)
-    return Layer.of(bound.theorem, rounds + curve.rounds[0], bound.value / rounds, role="bound")
+    return Layer.of(
+        f"{bound.theorem}{chance_words(bound)}", rounds + curve.rounds[0], bound.value / rounds, role="bound"
+    )

@@ -63,10 +63,10 @@ def layer_numbers(layers: Sequence[Layer]) -> list[int]:
     """Return the number of each layer among those with its role: it decides on colour, dashes and marker.
 
     Layers of one role with the same name belong together. One without a name belongs to the next layer of its role
-    that has a name, such as a band to its line; without such a layer, to the last. Beside classes, series begin with
-    the last colour, which is neutral: the first ones are for the classes.
+    that has a name, such as a band to its line; without such a layer, to the last. Beside classes, which have the first
+    colours, series have the last ones: the very last, which is neutral, then the one before it.
     """
-    begin = (len(LIGHT.series) - 1) * any(layer.role == "class" for layer in layers)
+    beside_classes = any(layer.role == "class" for layer in layers)
     known: dict[Role, dict[str, int]] = {}
     for layer in layers:
         names = known.setdefault(layer.role, {})
@@ -77,7 +77,9 @@ def layer_numbers(layers: Sequence[Layer]) -> list[int]:
         names = known[layer.role]
         owner = next((later.name for later in layers[i:] if later.role == layer.role and later.name), None)
         number = max(0, len(names) - 1) if owner is None else names[owner]
-        numbers.append(number + begin * (layer.role == "series"))
+        if beside_classes and layer.role == "series":
+            number = (-1 - number) % len(LIGHT.series)
+        numbers.append(number)
     return numbers
 
 

@@ -33,27 +33,30 @@ def ringed_updates(run: Run, labels: NDArray[Any], squared_lengths: Floats) -> t
     trace = run.trace
     if not isinstance(trace, Trace) or not trace.updates.size:
         return _NONE, []
-    if not _in_order(run, trace, labels, squared_lengths):
+    # A stretch of a resumed run went on through the examples, or had these to itself.
+    begun = next((row for row in (trace.first_round, 0) if _in_order(run, trace, row, labels, squared_lengths)), None)
+    if begun is None:
         return _NONE, ["The updates are not marked: the rounds were not in the order of these examples."]
+    rows = (trace.updates - trace.first_round + begun) % labels.size
     latest = np.arange(max(0, trace.updates.size - _LATEST), trace.updates.size)
     numbered: dict[int, list[str]] = {}
     for k in latest.tolist():
-        numbered.setdefault(int(trace.updates[k]) % labels.size, []).append(str(k + 1))
+        numbered.setdefault(int(rows[k]), []).append(str(k + 1))
     note = f"The last {_LATEST} of {trace.updates.size:,} updates are numbered."
     rings = Rings(np.array(list(numbered), dtype=np.intp), tuple(", ".join(each) for each in numbered.values()))
     return rings, [note] * (latest.size < trace.updates.size)
 
 
-def _in_order(run: Run, trace: Trace, labels: NDArray[Any], squared_lengths: Floats) -> bool:
-    """Tell whether the rounds went through these examples again and again, in order, as far as the trace can tell."""
+def _in_order(run: Run, trace: Trace, begun: int, labels: NDArray[Any], squared_lengths: Floats) -> bool:
+    """Tell whether the rounds went through these examples again and again, from a row on, as far as the trace tells."""
     if isinstance(run, Convergence) and run.selection != "cyclic":
         return False
-    rows = (trace.first_round + np.arange(trace.rounds)) % labels.size
+    rows = (begun + np.arange(trace.rounds)) % labels.size
     if not np.array_equal(run.classes[trace.answers], labels[rows]):
         return False
     if trace.squared_lengths.size != trace.updates.size:
         return True
-    seen = squared_lengths[trace.updates % labels.size] + trace.fit_intercept
+    seen = squared_lengths[rows[trace.updates - trace.first_round]] + trace.fit_intercept
     return bool(np.allclose(seen, trace.squared_lengths, rtol=1e-9))
 
 

@@ -123,7 +123,8 @@ class Trace(Pictured):
         for name, values in self.potentials.items():
             width = f", {counted(values.shape[1], 'column')} each" if values.ndim > 1 else ""
             ends = f", from {values[0]:.6g} to {values[-1]:.6g}" if values.ndim == 1 and values.size else ""
-            facts.append((name.replace("_", " "), f"after {counted(len(values), 'update')}{width or ends}"))
+            noun = "update" if len(values) == self.updates.size else "step"
+            facts.append((name.replace("_", " "), f"after {counted(len(values), noun)}{width or ends}"))
         return facts
 
 
