@@ -1,5 +1,7 @@
 """What would mislead in a report: ties, rounds that saw an example again, labels in order, one class, hidden text."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,16 @@ def test_ties_are_told_from_wrong_predictions():
     scored = onlinear.train(Majority(), A, b, trace="curve")
     wrong = scored.trace.confusion.sum() - np.trace(scored.trace.confusion)
     assert ("diagonal" in said(scored.report(), "confusion")) == (wrong < scored.mistakes)
+
+
+def test_no_bound_is_rounded_down():
+    X, y = onlinear.datasets.noisy(n=3000, seed=0)
+    run = onlinear.train(Majority(), X, y, trace="curve")
+    page = run.report(X, y)
+    bound = next(one for one in onlinear.certify(run, X, y).bounds if one.of == "mistakes")
+    told = re.search(r'"level":([\d.]+)', page.html())
+    assert bound.value <= float(told[1]) <= bound.value * (1 + 1e-5)
+    assert f"{float(told[1]):,.12g}" in chart(page, "theorems").table.rows[0][2]
 
 
 def test_of_equal_costs_the_latest_are_shown():
@@ -81,6 +93,11 @@ def test_halting_loops_have_their_bounds():
         bound = onlinear.certify(loop, X, y).bounds[0]
         assert chart(page, "theorems").table.rows[0][0] == bound.theorem
         assert "over the same examples" in page.contents.lead
+        facts = dict(section(page, "run").parts[0].pairs)
+        assert facts["halted"].startswith("yes")
+    A, b = onlinear.datasets.noisy(n=200, seed=0)
+    page = onlinear.converge(Perceptron(), A, b, max_updates=50, trace="curve").report(A, b)
+    assert dict(section(page, "run").parts[0].pairs)["halted"].startswith("no")
 
 
 def test_experts_have_their_bounds():

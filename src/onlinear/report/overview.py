@@ -9,6 +9,7 @@ from onlinear.pictures.wording import label_name, rule_name
 from onlinear.report.parts import FactList, KeyNumber, Part, Section, Sentences, ValueTable
 from onlinear.report.subject import Subject
 from onlinear.runs.baselines import order_words
+from onlinear.runs.convergence import Convergence
 from onlinear.runs.outcome import Run
 
 _MOST_CLASSES = 20
@@ -83,6 +84,8 @@ def what_was_run(subject: Subject, data: str) -> Section:
     examples = f"{first:,}" + (f", read {subject.passes:,} times" if subject.passes > 1 else "")
     # A halting loop takes some examples more often than others.
     facts.append(("examples", examples) if first else ("rounds", f"{run.rounds:,}"))
+    if isinstance(run, Convergence):
+        facts.append(("halted", f"{'yes' if run.halted else 'no'}: {run.reason}"))
     facts.append(("features", f"{run.n_features:,}" + ("" if run.state.names is None else ", with names")))
     if run.state.multiclass:
         facts.append(("classes", counted(len(subject.classes), "class")))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.atomic import replace_file
-from onlinear.display import printable
+from onlinear.display import printable, rounded_up
 from onlinear.errors import OnlinearError, ParameterError
 from onlinear.pictures.picture import Floats, Picture
 from onlinear.pictures.svg import dark_style, svg
@@ -178,7 +178,8 @@ def _curve_data(picture: Picture) -> Any:
         # The legend may have the last number, which would stand twice beside the one that is read.
         told: dict[str, Any] = {"name": _ENDS_IN_NUMBER.sub("", printable(layer.name))}
         if layer.kind == "level":
-            layers.append({**told, "level": _short(layer.y)[0]})
+            # It is a bound, rounded up as everywhere.
+            layers.append({**told, "level": float(rounded_up(float(layer.y[0])))})
             continue
         key = layer.x.tobytes()
         if key not in known:

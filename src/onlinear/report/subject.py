@@ -14,6 +14,7 @@ from onlinear.pictures.mistakes import curve_of
 from onlinear.pictures.wording import label_name, rule_name
 from onlinear.report.material import MOST_ENTRIES, Material
 from onlinear.runs.comparison import Comparison
+from onlinear.runs.convergence import Convergence
 from onlinear.runs.curve import Curve
 from onlinear.runs.outcome import Run
 from onlinear.theory import Certificate, ClassPairs, Separable, Undecided, certify, max_margin, separability
@@ -101,7 +102,7 @@ class Subject:
     @property
     def halting(self) -> bool:
         """Whether the run is a loop over all examples until no mistake is left, such as `onlinear.converge`."""
-        return type(self.run) is not Run
+        return isinstance(self.run, Convergence)
 
     @property
     def passes(self) -> int:

@@ -24,7 +24,7 @@
   const exact = (value, axis) => {
     if (value === null) return "–";
     if (axis.percent) return label(value, 2, axis);
-    return label(value, Number.isInteger(value) ? 0 : Math.max(0, 4 - Math.floor(Math.log10(Math.abs(value) || 1))), axis);
+    return label(value, Number.isInteger(value) ? 0 : Math.max(0, 5 - Math.floor(Math.log10(Math.abs(value) || 1))), axis);
   };
 
   const ticks = (low, high, most, axis) => {
