@@ -234,7 +234,8 @@ def test_a_start_that_is_not_0_needs_the_weights_for_the_margin():
         (rules.RandomizedWeightedMajority(0.2), lambda A, y: bounds.randomized_weighted_majority(A, y, 0.2)),
         (rules.RandomizedWeightedMajority("anytime"), bounds.anytime),
     ],
-    ids=repr,
+    # Not `repr`: that of a function has its address, which differs between processes.
+    ids=["majority", "fixed share", "randomized", "anytime"],
 )
 def test_the_bound_on_the_regret_is_that_of_the_theorem(rule, theorem):
     A, y = onlinear.datasets.experts(6, 60, best=0.45, rest=0.5, seed=2)
