@@ -299,6 +299,15 @@ def test_rows_are_read_from_the_top(given):
 # --- The functions ----------------------------------------------------------------------------------
 
 
+def test_slanted_names_leave_room_for_the_rows():
+    names = tuple(f"quite a long name {i}" for i in range(8))
+    rows, columns = (axis.ravel() for axis in np.indices((4, 8)))
+    cells = Layer.of("share", columns, rows, "cells", low=np.ones(32), texts=["1"] * 32)
+    ax = plot.draw(Picture("Cells", Axis("column", names=names), Axis("row", names=names[:4]), (cells,)))
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().height / ax.figure.dpi / 4 > 0.2
+
+
 def test_every_outcome_has_plot(given):
     data = onlinear.datasets.xor()
     run = given["mistakes"][0][0]

@@ -111,6 +111,10 @@ def test_convergence(small):
             growing = [row["updates"] for row in rows(found, study=study, kind=kind, seed=seed)]
             assert growing[-1] > 2 * growing[0]
     assert {row["updates"] for row in rows(found, study="start", kind="along u")} == {0}
+    for seed in found.seeds:
+        against = [row["updates"] for row in rows(found, study="start", kind="against u", seed=seed)]
+        across = [row["updates"] for row in rows(found, study="start", kind="across u", seed=seed)]
+        assert against[-1] > across[-1] > 0
 
 
 def test_what_the_examples_of_convergence_are():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.display import TextTable
+from onlinear.display import TextTable, counted
 from onlinear.experiments.experiment import (
     Columns,
     Experiment,
@@ -34,6 +34,7 @@ _THEOREMS = {
 }
 
 
+_UNITS = "A step of the batch perceptron reads all examples; one by one, a step is an update on one of them."
 _PASSES = 1_000_000
 """After this many a loop gives up."""
 _FEW = 0.2
@@ -143,12 +144,14 @@ def _judge(columns: Columns) -> tuple[str, bool]:
     margin = columns["margin"].min()
     steps = {way: span(_of(columns, way, "steps")[:, -1]) for way in _THEOREMS}
     allowed = span(_of(columns, "η = 1", "bound")[:, -1])
+    given_up = int((~_of(columns, "η = 1/k", "halted")[:, -1]).sum())
+    unless = f" (of which {counted(given_up, 'loop')} had not halted by then)" * (given_up > 0)
     finding = (
         f"At a margin of {margin:g} the batch perceptron halts after {steps['η = 1']} steps with η = 1"
         f" ({allowed} allowed by the {_THEOREMS['η = 1']}), {steps['η = 1/√k']} with η = 1/√k, and"
-        f" {steps['η = 1/k']} with η = 1/k, the example of the notes, for which the {_THEOREMS['η = 1/k']} allows more"
-        f" than a million. Its way is smoother: until it halts, w turns by {span(together[:, -1])}° in all with η = 1,"
-        f" and by {span(alone[:, -1])}° one by one."
+        f" {steps['η = 1/k']} with η = 1/k{unless}, the example of the notes, for which the {_THEOREMS['η = 1/k']}"
+        f" allows more than a million. Its way is smoother: until it halts, w turns by {span(together[:, -1])}° in all"
+        f" with η = 1, and by {span(alone[:, -1])}° one by one."
     )
     return finding, holds
 
@@ -173,7 +176,7 @@ def _angles(drawn: dict[str, Way]) -> Picture:
         Axis("steps", log=True),
         Axis("degrees to the best separator", low=0.0),
         tuple(layers),
-        notes=(f"Margin {drawn[_ONE_BY_ONE].steps.margin:g}, seed {drawn[_ONE_BY_ONE].steps.seed}.",),
+        notes=(f"Margin {drawn[_ONE_BY_ONE].steps.margin:g}, seed {drawn[_ONE_BY_ONE].steps.seed}.", _UNITS),
     )
 
 
@@ -191,6 +194,7 @@ def _costs(scale: Batches, columns: Columns) -> Picture:
         Axis("steps", log=True),
         tuple(layers),
         notes=(
+            _UNITS,
             "Medians over the seeds; with η = 1/k some take hundreds of times as many.",
             "Bounds above a million steps are not drawn; with η = 1/k all of them are.",
         ),

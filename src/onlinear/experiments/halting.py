@@ -22,7 +22,7 @@ _SHARE = 1 / 10
 _FEW = 100, 60
 """How many examples and features there are where the margin varies: few, as 10⁸ updates take a while."""
 _MIRRORED, _COINS, _EVERYWHERE = "mirrored", "coins", "everywhere"
-_ACROSS, _ALONG = "across u", "along u"
+_ACROSS, _ALONG, _AGAINST = "across u", "along u", "against u"
 
 
 class Ranges(NamedTuple):
@@ -90,8 +90,8 @@ def _run(case: HaltingCase, scale: Ranges) -> Halted:
         X, y, u = _mirrored(margin, n, d, seed)
     start = None
     if study == "start":
-        direction = np.eye(d)[0 if kind == _ALONG else 1]
-        start = value * direction
+        along, across = np.eye(d)[:2]
+        start = value * {_ACROSS: across, _ALONG: along, _AGAINST: -along}[kind]
     done = converge(Perceptron(), X, y, start=start, max_passes=_ENOUGH)
     # Without u, of examples everywhere, it is the separator with nearly the largest margin.
     bound = bounds.perceptron(X, y, u) if start is None else bounds.warm_start(X, y, u, start=start)
@@ -153,7 +153,7 @@ _STUDIES = {
     "start": Study(
         "Updates and the first weights v",
         "length of v",
-        {_ACROSS: "v orthogonal to the separator", _ALONG: "v along the separator"},
+        {_ACROSS: "v orthogonal to the separator", _ALONG: "v along the separator", _AGAINST: "v opposite to it"},
     ),
 }
 
@@ -172,6 +172,7 @@ def _judge(scale: Ranges, columns: Columns) -> tuple[str, bool]:
         _of(columns, *of)[1]
         for of in (("dimension", _MIRRORED), ("dimension", _COINS), ("examples", _MIRRORED), ("examples", _EVERYWHERE))
     )
+    starts = [_of(columns, "start", kind)[1] for kind in _STUDIES["start"].kinds]
     holds = bool(
         (columns["updates"] <= columns["bound"]).all()
         and (shares >= _SHARE).all()
@@ -186,8 +187,9 @@ def _judge(scale: Ranges, columns: Columns) -> tuple[str, bool]:
         f" they are {span(fixed)} for {span(scale.dimensions)} features, and {span(kept)} for {span(scale.sizes)}"
         " examples: n and d count only through R and γ. A coin for each feature makes R² = d"
         f" ({span(coins[:, 0])} → {span(coins[:, -1])} updates); examples in all directions leave no margin"
-        f" ({span(everywhere[:, 0])} → {span(everywhere[:, -1])}). From any start it halts, within the Perceptron"
-        " warm-start bound (P2)."
+        f" ({span(everywhere[:, 0])} → {span(everywhere[:, -1])}). From first weights across, along and against the"
+        f" separator, up to {scale.starts[-1]:g} long, it halts after at most {max(made.max() for made in starts):,}"
+        " updates, within the Perceptron warm-start bound (P2)."
     )
     return finding, holds
 

@@ -79,7 +79,8 @@ def margin_picture(
         if found.any():
             layers.append(Layer.of("best separator so far", 1.0 + at[found], best[found], kind))
         else:
-            notes.append("None of the weights separates the examples.")
+            measured = " that were measured" * (at.size < k.size)
+            notes.append(f"None of the weights{measured} separates the examples.")
         if at.size < k.size:
             notes.append(f"Margins were measured at {at.size:,} of {k.size:,} updates.")
     if interval is not None:

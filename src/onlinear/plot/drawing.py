@@ -79,6 +79,8 @@ def new_axes(picture: Picture) -> Any:
         rows = 1 + max((float(layer.y.max()) for layer in picture.layers if layer.y.size), default=0.0)
         lines = max((name.count("\n") + 1 for name in _row_names(picture.y)), default=1)
         height = 1.0 + style.BAR * max(rows, 2.0) * (1.0 + 0.7 * (lines - 1))
+        if _are_slanted(picture.x.names):
+            height += style.SLANTED * max(map(len, picture.x.names))
     if picture.square:
         height = 1.25 * style.HEIGHT
     return plt.subplots(figsize=(style.WIDTH, height), layout="constrained")[1]
@@ -115,7 +117,7 @@ def _set_axes(ax: Any, picture: Picture, theme: Theme, had: Any) -> None:
         _set_ticks(getattr(ax, f"{which}axis"), axis, ends, whole=whole)
     if picture.square:
         ax.set_aspect("equal", adjustable="box")
-    if any(len(name) > 80 / len(picture.x.names) for name in picture.x.names):
+    if _are_slanted(picture.x.names):
         ax.tick_params(axis="x", rotation=45)
         for label in ax.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
@@ -163,6 +165,11 @@ def _set_ticks(which: Any, axis: Axis, ends: tuple[float, float], *, whole: bool
 def _row_names(axis: Axis) -> list[str]:
     """Return names in lines of bounded length: there must be room beside them."""
     return [textwrap.fill(printable(name), _LONGEST_LINE) for name in axis.names]
+
+
+def _are_slanted(names: tuple[str, ...]) -> bool:
+    """Tell whether the names of columns are too long to stand side by side."""
+    return any(len(name) > 80 / len(names) for name in names)
 
 
 def _are_whole(values: Floats) -> bool:

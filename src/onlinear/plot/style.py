@@ -15,6 +15,8 @@ HEIGHT: Final = 3.6
 """Of a new figure, without its legend and notes."""
 BAR: Final = 0.24
 """The height of a bar and of a cell, with its gap."""
+SLANTED: Final = 0.055
+"""The height of a character of a slanted name."""
 TITLE: Final = 11.0
 """Sizes of text, in points."""
 TEXT: Final = 9.0
