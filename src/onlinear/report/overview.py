@@ -14,6 +14,8 @@ from onlinear.runs.outcome import Run
 
 _MOST_CLASSES = 20
 _MOST_COLUMNS = 40
+_KINDS = {"number": "numbers", "category": "categories"}
+"""What the columns of a table were read as."""
 _REMARKS = {
     "majority so far": "answers the most frequent label of the rounds before",
     "last label": "answers the label of the round before",
@@ -87,6 +89,7 @@ def what_was_run(subject: Subject, data: str) -> Section:
     if isinstance(run, Convergence):
         facts.append(("halted", f"{'yes' if run.halted else 'no'}: {run.reason}"))
     facts.append(("features", f"{run.n_features:,}" + ("" if run.state.names is None else ", with names")))
+    facts += _columns_by_kind(subject)
     if run.state.multiclass:
         facts.append(("classes", counted(len(subject.classes), "class")))
     else:
@@ -104,7 +107,7 @@ def what_was_run(subject: Subject, data: str) -> Section:
         facts.append(
             ("order check (P18)", f"{words} (ln E ≥ {order.log_evidence:.4g}; refuted from 6.9 on)".replace("-", "−"))
         )
-    parts: list[Part] = [FactList(facts), *_class_table(subject), *_column_table(subject)]
+    parts: list[Part] = [FactList(facts), *_class_table(subject)]
     notes = []
     if order is not None and order.noticed is not None:
         notes.append(order_words(order.noticed, order.rounds))
@@ -142,11 +145,12 @@ def _class_table(subject: Subject) -> list[Part]:
     return [ValueTable(f"Classes, and the mistakes of {subject.name} on each", names, rows)]
 
 
-def _column_table(subject: Subject) -> list[Part]:
+def _columns_by_kind(subject: Subject) -> list[tuple[str, str]]:
+    """Return the columns of a table as (name, value) pairs, by what they were read as."""
     columns = subject.material.stream.columns if subject.material is not None else None
-    if not columns:
-        return []
-    rows = [[label_name(str(name)), kind] for name, kind in list(columns.items())[:_MOST_COLUMNS]]
-    more = len(columns) - len(rows)
-    caption = "Columns of the table" + (f" (the first {_MOST_COLUMNS}; {more:,} more)" if more else "")
-    return [ValueTable(caption, ["column", "read as"], rows, words=2)]
+    facts = []
+    for kind in dict.fromkeys((columns or {}).values()):
+        names = [label_name(str(name)) for name, its in (columns or {}).items() if its == kind]
+        more = [f"and {len(names) - _MOST_COLUMNS:,} more"] * (len(names) > _MOST_COLUMNS)
+        facts.append((_KINDS.get(kind, kind), ", ".join([*names[:_MOST_COLUMNS], *more])))
+    return facts
