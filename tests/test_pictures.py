@@ -246,8 +246,12 @@ def test_potentials_that_were_not_recorded_are_asked_for(separable):
 def test_the_margin_is_closed_in_from_both_sides(fit):
     X, y = onlinear.datasets.separable(0.15, 80, 4, seed=5)
     run = onlinear.converge(rules.MarginPerceptron(0.2), X, y, fit_intercept=fit, trace=Potentials(weights=True))
-    picture = margin_picture(run, X, y, interval=onlinear.max_margin(X, y))
+    interval = onlinear.max_margin(X, y, fit_intercept=fit)
+    picture = margin_picture(run, X, y, interval=interval)
     shown = layers_of(picture)
+    levels = [layer.y[0] for layer in picture.layers if layer.kind == "level"]
+    same = interval.augmented if fit else interval
+    assert levels == [same.upper, same.lower]
     Z = np.c_[np.ones(80), X] if fit else X
     w, best, upper, lower = np.zeros(Z.shape[1]), 0.0, [], []
     for k, t in enumerate(run.trace.updates, start=1):
@@ -261,7 +265,16 @@ def test_the_margin_is_closed_in_from_both_sides(fit):
     assert found.x.size >= 1
     assert np.allclose(found.y, np.array(lower)[found.x.astype(int) - 1])
     assert (found.y > 0.0).all()
-    assert max(lower) <= min(upper)
+    assert max(lower) <= levels[0] <= min(upper)
+
+
+def test_an_interval_of_another_margin_is_refused(separable):
+    X, y = separable
+    run = onlinear.run(rules.Perceptron(), X, y, trace=Potentials(weights=True))
+    with pytest.raises(ParameterError, match="interval is of examples with fit_intercept=True, the run has fit_"):
+        margin_picture(run, X, y, interval=onlinear.max_margin(X, y, fit_intercept=True))
+    with pytest.raises(ParameterError, match="interval is of examples with normalize=True, the run has normalize=Fa"):
+        margin_picture(run, X, y, interval=onlinear.max_margin(X, y, normalize=True))
 
 
 def test_a_margin_without_potentials_or_examples_says_what_is_missing(separable):

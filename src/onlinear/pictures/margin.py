@@ -44,7 +44,8 @@ def margin_picture(
     X, y : matrix and labels
         The examples of the run, for the lower curve.
     interval : MarginInterval, optional
-        For a run, the interval to draw beside it.
+        For a run, the interval to draw beside it, of the same examples with the same ``fit_intercept`` and
+        ``normalize``. With an intercept, that of the augmented margin is drawn, which the bound is about.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def margin_picture(
         if at.size < k.size:
             notes.append(f"Margins were measured at {at.size:,} of {k.size:,} updates.")
     if interval is not None:
-        layers += _levels(interval)
+        layers += _levels(_comparable(interval, run, trace))
     positive = np.concatenate([layer.y[layer.y > 0.0] for layer in layers])
     spread = positive.size > 0 and positive.max() > 20.0 * positive.min()
     return Picture(
@@ -136,6 +137,16 @@ def best_margins(run: Run, trace: Trace, X: Any, y: Any) -> tuple[Any, Floats]:
         margin(weights[i] if intercepts is None else (weights[i], float(intercepts[i])), opened).augmented for i in at
     ]
     return at, np.maximum.accumulate(np.maximum(margins, 0.0))
+
+
+def _comparable(interval: MarginInterval, run: Run, trace: Trace) -> MarginInterval:
+    """Return the interval of the margin that the bound from the weights is about, or raise if that is another one."""
+    options = {"fit_intercept": (interval.kind != "through the origin", trace.fit_intercept)}
+    options["normalize"] = (interval.normalize, run.state.normalize)
+    for name, (of_interval, of_run) in options.items():
+        if of_interval != of_run:
+            raise ParameterError(f"the interval is of examples with {name}={of_interval}, the run has {name}={of_run}")
+    return interval.augmented or interval
 
 
 def _label(trace: Trace) -> str:
