@@ -332,6 +332,20 @@ def test_every_outcome_has_plot(given):
         plot.draw(3)
 
 
+def test_what_a_function_does_not_take_is_refused_by_its_type(given):
+    run = given["mistakes"][0][0]
+    for function, wrong, message in (
+        (plot.bounds, run, r"onlinear\.plot\.bounds takes a Certificate, not a Convergence"),
+        (plot.mistakes, given["compare"][0][0], "mistakes takes a Run or Trace or Curve, not a Comparison"),
+        (plot.regret, run.trace, "regret takes a Run, not a Trace"),
+        (plot.weights, 12, "weights takes a Run or State or Separable, not a int"),
+        (plot.compare, run, "compare needs a Comparison, or a list with at least one Run"),
+    ):
+        for drawn in (function, function.picture, function.frame):
+            with pytest.raises(ParameterError, match=message):
+                drawn(wrong)
+
+
 def test_functions_describe_themselves():
     for name in set(plot.__all__) - {"draw"}:
         function = getattr(plot, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -56,7 +56,8 @@ def compare_picture(
     >>> compare_picture(onlinear.compare(rules, X, y)).frame().to_pydict()["text"][:2]
     ['AROW', 'Perceptron']
     """
-    runs = list(runs) if not isinstance(runs, Comparison) else runs
+    if not isinstance(runs, Comparison):
+        runs = list(runs) if isinstance(runs, Iterable) else []
     if not runs or not all(isinstance(run, Run) for run in runs):
         raise ParameterError("compare needs a Comparison, or a list with at least one Run")
     named = [rule_name(run.rule) for run in runs] if names is None else list(names)

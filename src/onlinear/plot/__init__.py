@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from onlinear.errors import ParameterError
+from onlinear.models.state import State
 from onlinear.pictures.boundary import boundary_picture
 from onlinear.pictures.bounds import bounds_picture
 from onlinear.pictures.compare import compare_picture
@@ -33,6 +34,13 @@ from onlinear.pictures.weights import weights_picture
 from onlinear.plot.drawing import draw_picture
 from onlinear.plot.kinds import PlotKind
 from onlinear.plot.style import ThemeName
+from onlinear.runs.curve import Curve
+from onlinear.runs.evaluation import Evaluation
+from onlinear.runs.outcome import Run
+from onlinear.runs.trace import Trace
+from onlinear.theory.certificate.certificate import Certificate
+from onlinear.theory.check.interval import MarginInterval
+from onlinear.theory.check.verdict import Separable
 
 __all__ = [
     "boundary",
@@ -48,14 +56,14 @@ __all__ = [
 ]
 
 boundary = PlotKind(boundary_picture, "boundary")
-bounds = PlotKind(bounds_picture, "bounds")
+bounds = PlotKind(bounds_picture, "bounds", Certificate)
 compare = PlotKind(compare_picture, "compare")
-confusion = PlotKind(confusion_picture, "confusion")
-margin = PlotKind(margin_picture, "margin")
-mistakes = PlotKind(mistakes_picture, "mistakes")
-potentials = PlotKind(potentials_picture, "potentials")
-regret = PlotKind(regret_picture, "regret")
-weights = PlotKind(weights_picture, "weights")
+confusion = PlotKind(confusion_picture, "confusion", Evaluation, Run, Trace, Curve)
+margin = PlotKind(margin_picture, "margin", Run, MarginInterval)
+mistakes = PlotKind(mistakes_picture, "mistakes", Run, Trace, Curve)
+potentials = PlotKind(potentials_picture, "potentials", Run, Trace)
+regret = PlotKind(regret_picture, "regret", Run)
+weights = PlotKind(weights_picture, "weights", Run, State, Separable)
 
 
 def draw(result: Any, ax: Any = None, *, theme: ThemeName | None = None, **options: Any) -> Any:

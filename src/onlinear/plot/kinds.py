@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from onlinear.errors import ParameterError
 from onlinear.pictures.picture import Picture
 from onlinear.plot.drawing import draw_picture
 from onlinear.plot.style import ThemeName
@@ -38,11 +39,13 @@ class PlotKind:
         It returns the picture of a result.
     name : str
         What it is called in `onlinear.plot`.
+    *takes : types
+        What its first argument may be. Default: what the function itself accepts.
     """
 
-    def __init__(self, function: Callable[..., Picture], name: str) -> None:
+    def __init__(self, function: Callable[..., Picture], name: str, *takes: type) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function, self._takes = function, takes
         self.__name__ = self.__qualname__ = name
         self.__module__ = "onlinear.plot"
         signature = inspect.signature(function)
@@ -55,15 +58,19 @@ class PlotKind:
 
     def __call__(self, *args: Any, ax: Any = None, theme: ThemeName | None = None, **options: Any) -> Any:
         """Draw the picture, and return the axes."""
-        return draw_picture(self._function(*args, **options), ax, theme=theme)
+        return draw_picture(self.picture(*args, **options), ax, theme=theme)
 
     def picture(self, *args: Any, **options: Any) -> Picture:
         """Return the picture as plain data."""
+        given = inspect.signature(self._function).bind(*args, **options).args
+        if self._takes and not isinstance(given[0], self._takes):
+            kinds = " or ".join(kind.__name__ for kind in self._takes)
+            raise ParameterError(f"onlinear.plot.{self.__name__} takes a {kinds}, not a {type(given[0]).__name__}")
         return self._function(*args, **options)
 
     def frame(self, *args: Any, **options: Any) -> Any:
         """Return the data behind the picture as a table of Arrow, one row for each point."""
-        return self._function(*args, **options).frame()
+        return self.picture(*args, **options).frame()
 
     def __repr__(self) -> str:
         """Return the call."""
