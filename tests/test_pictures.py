@@ -113,6 +113,15 @@ def test_a_resumed_stretch_says_where_it_began(noisy):
     assert picture.x.low == 200
 
 
+def test_later_passes_are_said(noisy):
+    said = "After round 600 come further passes: these examples had been learned from."
+    run = onlinear.train(rules.Perceptron(), *noisy, passes=3, trace="curve")
+    assert said in mistakes_picture(run).notes
+    assert said in compare_picture([run]).notes
+    once = onlinear.train(rules.Perceptron(), *noisy, trace="curve")
+    assert said not in mistakes_picture(once).notes
+
+
 def test_long_traces_are_thinned_and_end_where_they_end():
     y = np.tile([1, -1], 10_000)
     run = onlinear.run(rules.Perceptron(), np.ones((20_000, 1)), y, trace=True)
@@ -151,6 +160,9 @@ def test_a_comparison_without_traces_is_bars_with_the_test_before_them(noisy):
     for error, row, interval in zip(errors.x, errors.y, intervals, strict=True):
         assert interval.x[0] <= error <= interval.x[1]
         assert interval.y.tolist() == [row, row]
+    assert any(note.startswith("Each interval holds with probability 0.95") for note in picture.notes)
+    (note,) = compare_picture(comparison.evaluate(X[:400], y[:400])).notes
+    assert note.startswith("No intervals: the model was trained on these examples")
     named = compare_picture(list(comparison), names=["first", "second"])
     assert set(named.y.names) == {"first", "second", "majority so far", "last label"}
     with pytest.raises(ParameterError, match="there are 1 name for 2 runs"):

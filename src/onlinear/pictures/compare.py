@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.display import confidence, counted
 from onlinear.errors import ParameterError
-from onlinear.pictures.mistakes import baseline_courses, curve_of, per_round, settled_top
+from onlinear.pictures.mistakes import baseline_courses, curve_of, later_pass_notes, per_round, settled_top
 from onlinear.pictures.picture import Axis, Layer, Picture
 from onlinear.pictures.rows import row_bars, rows_axis
 from onlinear.pictures.wording import rule_name
@@ -123,6 +123,8 @@ def _as_bars(
         layers += [Layer.of("", [1.0 - upper, 1.0 - lower], [row, row]) for row, (lower, upper) in ends]
         if ends:
             notes = [*notes, f"Each interval holds with probability {confidence(tests[0].delta)} for its rule alone."]
+        if found[0].interval is None:
+            notes = [*notes, f"No intervals: {found[0].no_interval}."]
     axis = Axis("share of examples that were wrong", percent=True, low=0.0)
     return Picture("Error of each rule", axis, rows_axis(rows), tuple(layers), tuple(notes))
 
@@ -131,4 +133,5 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     rounds = {run.rounds for run in runs}
     notes = [] if len(rounds) == 1 else ["The runs have seen different numbers of examples."]
     left = runs.left_out if isinstance(runs, Comparison) else {}
+    notes += later_pass_notes(runs)
     return notes + [f"Left out: {', '.join(left)}."] * bool(left)

@@ -84,6 +84,7 @@ def mistakes_picture(
     if above:
         notes.insert(0, f"Above the picture, in mistakes at the end: {', '.join(above)}.")
     first = int(curve.rounds[0])
+    notes += later_pass_notes([run] if isinstance(run, Run) else [])
     if first:
         notes.append(f"Counted from round {first + 1:,} on, where this stretch began.")
     top = settled_top([*known, own], [float(layer.y[-1]) for layer in drawn])
@@ -99,6 +100,12 @@ def mistakes_picture(
 def baseline_courses(curve: Curve) -> list[tuple[str, Any]]:
     """Return the names and the mistakes of the baselines."""
     return [("majority so far", curve.majority), ("last label", curve.last_label)]
+
+
+def later_pass_notes(runs: Sequence[Run]) -> list[str]:
+    """Return a note if mistakes were counted on examples that had been learned from before."""
+    firsts = {run.baselines.rounds for run in runs if run.baselines is not None and run.baselines.rounds < run.rounds}
+    return [f"After round {first:,} come further passes: these examples had been learned from." for first in firsts]
 
 
 def settled_top(layers: Sequence[Layer], levels: Sequence[float] = ()) -> float:
