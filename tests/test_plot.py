@@ -299,6 +299,15 @@ def test_rows_are_read_from_the_top(given):
 # --- The functions ----------------------------------------------------------------------------------
 
 
+def test_a_square_picture_that_is_wide_has_no_empty_space_above():
+    x = np.arange(10.0)
+    points = Layer.of("points", x, 0.3 * x, "points", "class")
+    ax = plot.draw(Picture("Wide", Axis("x"), Axis("y"), (points,), square=True))
+    ax.figure.draw_without_rendering()
+    above = ax.figure.get_figheight() - ax.get_window_extent().y1 / ax.figure.dpi
+    assert above < 0.5  # inches, for the title
+
+
 def test_slanted_names_leave_room_for_the_rows():
     names = tuple(f"quite a long name {i}" for i in range(8))
     rows, columns = (axis.ravel() for axis in np.indices((4, 8)))

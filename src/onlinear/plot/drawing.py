@@ -82,7 +82,10 @@ def new_axes(picture: Picture) -> Any:
         if _are_slanted(picture.x.names):
             height += style.SLANTED * max(map(len, picture.x.names))
     if picture.square:
-        height = 1.25 * style.HEIGHT
+        (left, right), (bottom, top) = _limits(picture)
+        # What is wider than high needs less, or there would be empty space above and below.
+        needed = 1.0 + (style.WIDTH - 0.8) * (top - bottom) / (right - left)
+        height = min(max(needed, 0.5 * style.HEIGHT), 1.25 * style.HEIGHT)
     return plt.subplots(figsize=(style.WIDTH, height), layout="constrained")[1]
 
 
