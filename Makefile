@@ -11,7 +11,7 @@ AXE := build/axe/package/axe.min.js
 .PHONY: run test compiled uncompiled check quick lint browser bench fuzz kill mutants docs wheel clean
 
 run: $(READY)
-	@$(BIN)/python -m onlinear.tour
+	@$(BIN)/python -m onlinear.cli.tour
 
 test: compiled uncompiled
 

@@ -99,7 +99,7 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code, absent):
 @pytest.mark.slow
 def test_the_tour_shows_an_experiment_a_run_and_a_report(tmp_path):
     shown = subprocess.run(
-        [sys.executable, "-m", "onlinear.tour", tmp_path], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-m", "onlinear.cli.tour", tmp_path], capture_output=True, text=True, check=True, timeout=120
     ).stdout
     rows = [line.split() for line in shown.splitlines() if line.startswith("disjunction of 20")]
     assert [row[3:5] for row in rows] == [[N, rule] for N in ("200", "400", "800") for rule in ("Winnow", "Perceptron")]

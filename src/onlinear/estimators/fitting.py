@@ -30,8 +30,8 @@ from onlinear.runs.convergence import PassCounts, Stop
 
 _AVERAGED, _ROUNDS = 6, 20_000
 """Passes and rounds after which an average hardly changes. On examples that nothing separates, the rounds will do."""
-_MORE_ORDERS = 3
-"""Random orders whose averages are added to the first."""
+_MORE_ORDERS, _MORE_PASSES = 3, 5
+"""Random orders whose averages are added to the first, and the most passes for each of them."""
 _CORRECTED = 100
 """The most passes that correct such a sum until it separates."""
 
@@ -132,7 +132,8 @@ class Fitting:
         """
         self.say("passes for averages over other orders, then to correct their sum")
         seeds = np.random.SeedSequence(self.seed).generate_state(_MORE_ORDERS).tolist()
-        runs = [first, *(self.loop(averaging.rule, averaging, first.passes, seed=seed) for seed in seeds)]
+        passes = min(first.passes, _MORE_PASSES)
+        runs = [first, *(self.loop(averaging.rule, averaging, passes, seed=seed) for seed in seeds)]
         centre = np.sum([weights_of(run.state.final) for run in runs], axis=0)
         # The few examples that are left to correct need no random order, and a pass without one takes half the time.
         in_order = replace(self, shuffle=False)

@@ -1,4 +1,4 @@
-"""`python -m onlinear.tour`, which `make run` calls: an experiment, a run over real data, and a report on it."""
+"""`python -m onlinear.cli.tour`, which `make run` calls: an experiment, a run over real data, and a report on it."""
 
 from __future__ import annotations
 
