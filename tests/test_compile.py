@@ -1,6 +1,7 @@
 """Compilation: what cannot be compiled is explained, and the disk cache is neither stale nor fragile."""
 
 import enum
+import gc
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ import onlinear
 from onlinear.engine import passes
 from onlinear.engine.compile import Runner
 from onlinear.engine.fingerprint import fingerprint
+from onlinear.engine.garbage import without_collection
 from onlinear.engine.rows import DenseBlock
 from onlinear.errors import RuleError
 from onlinear.rules import (
@@ -651,3 +653,29 @@ def test_what_is_taught_in_one_thread_does_not_disturb_another_that_compiles():
     code = textwrap.dedent(TWO_THREADS)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_as_before_once_a_rule_is_compiled(collects):
+    seen = []
+
+    @rule
+    class Watched(NamedTuple):
+        def start(self, n):
+            return np.zeros(n)
+
+        def score(self, w, x):
+            return dot(w, x)
+
+        def update(self, w, x, y, score, mistake):
+            return False
+
+    (gc.enable if collects else gc.disable)()
+    try:
+        with without_collection():
+            seen.append(gc.isenabled())
+        onlinear.run(Watched(), [[1.0], [2.0]], [-1, 1])
+        seen.append(gc.isenabled())
+    finally:
+        gc.enable()
+    assert seen == [False, collects]

@@ -42,6 +42,7 @@ from onlinear.engine import algebra, draws, flat, groups, lanes, leading, rates,
 from onlinear.engine.cache import CodeCache
 from onlinear.engine.explain import explain
 from onlinear.engine.fingerprint import fingerprint, source_digest
+from onlinear.engine.garbage import without_collection
 from onlinear.engine.passes import all_finite, best_but, is_refusal, learn, learn_classes
 from onlinear.engine.plurality import count_votes, learn_plurality
 from onlinear.engine.protocol import METHODS
@@ -360,7 +361,7 @@ class Runner:
         compiled = dispatcher(function)
         try:
             # Warnings are caught for the whole process: by one thread at a time.
-            with _lock, warnings.catch_warnings():
+            with _lock, without_collection(), warnings.catch_warnings():
                 # numba's check of its own intermediate code, which a method that calls dot() twice does not pass.
                 warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
                 compiled.compile(signature)
