@@ -4,6 +4,8 @@ import gc
 import weakref
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 
@@ -432,3 +434,30 @@ def test_blocks_that_were_held_back_are_released_one_by_one():
         next(chunks)
     gc.collect()
     assert [one() is not None for one in held[:5]] == [False] * 5
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_frames_name_the_features(make):
+    frame = make({"length": [1.0, 2.0, 3.0, 4.0], "links": [4.0, 3.0, 2.0, 1.0]})
+    y = ["no", "no", "yes", "yes"]
+    run = onlinear.run(Perceptron(), frame, y)
+    assert run.state.names == ("length", "links")
+    for other in (
+        onlinear.run(Perceptron(), frame, y, state=run.state),
+        onlinear.converge(Perceptron(), frame, y),
+        onlinear.batch_perceptron(frame, y),
+    ):
+        assert other.state.names == ("length", "links")
+    assert set(onlinear.plot.weights.frame(run)["text"].to_pylist()) == {"length", "links"}
+    array = frame.to_numpy()
+    assert run.predict(frame).tolist() == run.predict(array).tolist()
+    swapped = make({"links": [4.0], "length": [1.0]})
+    for call in (lambda: run.predict(swapped), lambda: onlinear.run(Perceptron(), swapped, ["no"], state=run.state)):
+        with pytest.raises(DataError, match="column 0 of X is 'links', but the run has 'length' there"):
+            call()
+    wider = make({"length": [1.0], "links": [4.0], "spam": [1.0]})
+    assert onlinear.run(Perceptron(), wider, ["no"], state=run.state).state.names == ("length", "links", "spam")
+    narrower = make({"length": [1.0]})
+    with pytest.raises(DataError, match="column 1 of X is nothing, but the run has 'links' there"):
+        onlinear.run(Perceptron(), narrower, ["no"], state=run.state)
+    assert onlinear.run(Perceptron(), array, y).state.names is None

@@ -19,6 +19,7 @@ from onlinear.errors import ParameterError
 from onlinear.rules.batch import BatchPerceptron
 from onlinear.rules.rule import Tie
 from onlinear.runs.beginning import open_arrays
+from onlinear.runs.columns import name_features
 from onlinear.runs.converge import begin_on, ended, renamed_start
 from onlinear.runs.convergence import Convergence, Outcome, PassCounts, Stop
 from onlinear.runs.learner import Learner
@@ -116,6 +117,7 @@ def batch_perceptron(
         raise ParameterError("state must be a BatchRun, which knows how many steps it has taken")
     chunk = open_arrays(X, y)
     learner, beginning = begin_on(BatchPerceptron(tie), chunk, start, given, fit_intercept, normalize, classes)
+    name_features(learner, X)
     recorder = recorder_for(trace, learner, BatchRecorder)
     codes = learner.classes.encode(chunk.y)
     weights = as_weights(learner.rule, sample_weight, chunk.n)

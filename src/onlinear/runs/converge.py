@@ -23,6 +23,7 @@ from onlinear.models.state import State, weights_of
 from onlinear.rules.majority import Majority
 from onlinear.rules.rule import Rule, check_rule
 from onlinear.runs.beginning import as_state, open_arrays, resume
+from onlinear.runs.columns import name_features
 from onlinear.runs.convergence import WORST_UPDATES, Convergence, Outcome, PassCounts, Stop
 from onlinear.runs.learner import Learner
 from onlinear.runs.margin import margin_upper_bound
@@ -113,6 +114,7 @@ def converge(
     chunk = open_arrays(X, y)
     start, state = renamed_start(start, state)
     learner, beginning = begin_on(rule, chunk, start, state, fit_intercept, normalize, classes)
+    name_features(learner, X)
     if learner.rule.inputs == "advice":
         raise ParameterError(f"{type(rule).__name__} learns from every example, so it never halts")
     weights = as_weights(learner.rule, sample_weight, chunk.n)

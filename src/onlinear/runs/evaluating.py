@@ -16,6 +16,7 @@ from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State, sealed
 from onlinear.runs.auc import RocCurve
 from onlinear.runs.beginning import open_chunks
+from onlinear.runs.columns import check_same_columns
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.outcome import Run
 from onlinear.runs.scoring import Scored, Scorer
@@ -44,7 +45,7 @@ def evaluate(
             stream.expect(tally.classes)
             stream.check_features(run.state.names, run.state.reading)
         else:
-            run.check_columns(X)
+            check_same_columns(X, run.state.names)
     for chunk in open_chunks(X if stream is None else stream, y):
         for tally in tallies:
             tally.add(chunk)

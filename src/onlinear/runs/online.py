@@ -17,6 +17,7 @@ from onlinear.errors import DataError, ParameterError
 from onlinear.models.state import State
 from onlinear.rules.rule import Rule
 from onlinear.runs.beginning import Options, begin
+from onlinear.runs.columns import name_features
 from onlinear.runs.learner import Learner
 from onlinear.runs.outcome import Run
 from onlinear.runs.recorder import AnyRecorder, Traced, check_trace, recorder_for
@@ -45,8 +46,8 @@ def run(
     rule : a rule
         For example ``onlinear.rules.Perceptron()``, or one of your own.
     X, y : matrix and labels
-        An array or anything like it, or a SciPy sparse matrix, with a label for each row. Without y,
-        X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size of the blocks
+        An array or anything like it, or a SciPy sparse matrix, with a label for each row; the columns of a frame name
+        the features. Without y, X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size of the blocks
         does not affect the result.
     fit_intercept : bool
         Learn an intercept, as if every example had an additional feature 1.
@@ -89,6 +90,8 @@ def run(
     stream = X.independent() if y is None and isinstance(X, Stream) else None
     options = Options(fit_intercept, normalize, start, state, n_features, classes, new_classes)
     learner, chunks = begin(rule, X if stream is None else stream, y, options)
+    if y is not None:
+        name_features(learner, X)
     recorder = recorder_for(trace, learner)
     n = 0
     for chunk in chunks:

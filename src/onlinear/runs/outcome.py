@@ -11,17 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinear.data.matrices import as_matrix, column_names
+from onlinear.data.matrices import as_matrix
 from onlinear.data.numbered import numbered_chunk
 from onlinear.data.one_label import show
 from onlinear.data.order import OrderCheck
 from onlinear.display import Pictured, Reported, rounded_up, wrapped
 from onlinear.engine.flat import Floats
-from onlinear.errors import DataError, ParameterError
+from onlinear.errors import ParameterError
 from onlinear.models.file import write
 from onlinear.models.state import State, weights_of
 from onlinear.rules.rule import predicts_by_sign
 from onlinear.runs.baselines import Baselines, baseline_facts, baselines_of, order_facts
+from onlinear.runs.columns import check_same_columns
 from onlinear.runs.curve import Curve
 from onlinear.runs.evaluation import Evaluation
 from onlinear.runs.learner import classes_of
@@ -29,7 +30,6 @@ from onlinear.runs.margin import margin_upper_bound
 from onlinear.runs.members import expert_facts, member_alone, member_facts
 from onlinear.runs.scoring import Scored, Scorer
 from onlinear.runs.trace import Trace
-from onlinear.streams.reading import without_blanks
 from onlinear.streams.stream import Stream
 
 _SHOWN = 12
@@ -283,22 +283,8 @@ class Run(Pictured, Reported):
                 yield scorer.classes.decode(scored.codes), scored.scores
         scorer.finish()
 
-    def check_columns(self, X: Any) -> None:
-        """Raise if the columns of a frame are not the features in their order: columns are matched by position."""
-        names = column_names(X)
-        if names is None or self.state.names is None:
-            return
-        known = without_blanks(self.state.names)
-        if names != known:
-            i = next((i for i, pair in enumerate(zip(names, known, strict=False)) if pair[0] != pair[1]), len(known))
-            here, there = (repr(one[i]) if i < len(one) else "nothing" for one in (names, known))
-            raise DataError(
-                f"column {i} of X is {here}, but the run has {there} there; put the columns in the order of"
-                " run.state.names, or read them with open_stream(X, like=run, labelled=False)"
-            )
-
     def _score_all(self, X: Any, strict: bool, wanted: Callable[[Scored], NDArray[Any]]) -> NDArray[Any]:
-        self.check_columns(X)
+        check_same_columns(X, self.state.names)
         matrix = as_matrix(X)
         return Scorer(self.state, strict=strict).score_all(numbered_chunk(matrix, np.zeros(matrix.n)), wanted)
 
