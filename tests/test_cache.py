@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+import onlinear
 from command_line import command
 from onlinear.engine import cache
 from onlinear.engine import compile as compiling
@@ -280,3 +282,38 @@ def test_what_cannot_be_kept_runs_and_is_said_once(script, tmp_path):
     for hits in ("0\n", "1\n"):
         assert run(path, **there) == (hits, "")
     assert len(list(Path(home).rglob("*.code"))) == 2
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_the_library_runs_from_a_zip_file(tmp_path, writable):
+    """Clusters send it so; the cache then follows the home folder, which may not exist."""
+    package = Path(onlinear.__file__).parent
+    with zipfile.ZipFile(tmp_path / "onlinear.zip", "w") as archive:
+        for path in package.rglob("*.py"):
+            archive.write(path, path.relative_to(package.parent))
+    code = """
+import sys, warnings
+sys.path.insert(0, sys.argv[1])
+import onlinear
+assert onlinear.__file__.startswith(sys.argv[1])
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    print(onlinear.run(onlinear.rules.Perceptron(), [[1.0, 0.0], [0.0, 1.0]], [0, 1]).mistakes)
+print(*(one.message for one in said))
+"""
+    home = tmp_path / "home" if writable else tmp_path / "onlinear.zip"  # a file is no folder, even for root
+    kept = {name: value for name, value in os.environ.items() if name not in {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"}}
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "onlinear.zip"],
+        check=False,
+        env=kept | {"HOME": str(home)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    mistakes, said = done.stdout.split("\n")[:2]
+    assert mistakes == "2"
+    assert ("compiled code cannot be kept in" in said) != writable
+    assert any(home.rglob("*.code")) == writable

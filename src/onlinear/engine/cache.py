@@ -83,7 +83,7 @@ class CodeCache:
         self.cache_path: str | None = None
         try:
             self._numba = FunctionCache(function)
-        except RuntimeError:
+        except (RuntimeError, OSError):  # numba does not try whether it can write for code from a zip file
             beside = Path(function.__code__.co_filename).parent / "__pycache__"
             _warn_once(numba.config.CACHE_DIR or beside, "no folder for it can be written")
             return

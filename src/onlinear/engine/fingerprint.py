@@ -14,6 +14,7 @@ import functools
 import hashlib
 import itertools
 import secrets
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -130,9 +131,16 @@ def _engine_digest() -> str:
 def _files_digest(files: Iterable[Path | str], constants: Iterable[str]) -> str:
     digest = hashlib.sha256(np.__version__.encode())
     for path in files:
-        digest.update(Path(path).read_bytes())
+        digest.update(source_bytes(path))
     digest.update("\0".join(constants).encode())
     return digest.hexdigest()
+
+
+def source_bytes(path: Path | str) -> bytes:
+    """Return a source file of this library, which may have been imported from a zip file."""
+    loader: Any = sys.modules[__name__].__loader__
+    content: bytes = loader.get_data(str(path))
+    return content
 
 
 _HERE = secrets.token_hex(8)

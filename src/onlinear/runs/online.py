@@ -47,8 +47,8 @@ def run(
         For example ``onlinear.rules.Perceptron()``, or one of your own.
     X, y : matrix and labels
         An array or anything like it, or a SciPy sparse matrix, with a label for each row; the columns of a frame name
-        the features. Without y, X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size of the blocks
-        does not affect the result.
+        the features. Without y, X is a stream (`onlinear.open_stream`) or any iterable of blocks ``(X, y)``; the size
+        of the blocks does not affect the result.
     fit_intercept : bool
         Learn an intercept, as if every example had an additional feature 1.
     normalize : bool
