@@ -197,8 +197,10 @@ def test_paper_shows_the_charts_and_no_controls(visit):
     page = visit("three classes", color_scheme="dark")
     page.emulate_media(media="print")
     assert page.locator("figure svg.onlinear").first.is_visible()
-    for hidden in ("nav", ".readout", "details"):
+    for hidden in ("nav", ".readout"):
         assert not page.locator(hidden).first.is_visible()
+    for table in page.locator("details table").all():  # closed on the screen
+        assert table.bounding_box()["height"] > 20
     assert page.locator(".wide g.s0").first.evaluate("one => getComputedStyle(one).color") == "rgb(0, 114, 178)"
     assert page.pdf().startswith(b"%PDF")
 
